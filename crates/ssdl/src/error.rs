@@ -1,0 +1,114 @@
+//! The one error type of the library.
+
+use std::path::PathBuf;
+
+/// What every fallible call of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong, with the facts as fields and the remedy in the message.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A knob has a value outside its range, or its text cannot be read.
+    #[error("knob `{name}` is {got}; allowed: {allowed}")]
+    Knob {
+        /// The knob.
+        name: String,
+        /// The value given.
+        got: String,
+        /// What would be accepted.
+        allowed: String,
+    },
+
+    /// A name that is not in a closed list (a knob, a method, a preparation step).
+    #[error("unknown {what} `{got}`; known: {known}")]
+    Unknown {
+        /// The kind of thing.
+        what: &'static str,
+        /// The name given.
+        got: String,
+        /// The names that exist.
+        known: String,
+    },
+
+    /// Two sizes that must agree do not.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// Which sizes.
+        what: String,
+        /// The size required.
+        expected: usize,
+        /// The size found.
+        got: usize,
+    },
+
+    /// A value of the samples is NaN or infinite.
+    #[error(
+        "row {row}, column {column} is {value}: samples must be finite; remove the row or fill the value"
+    )]
+    NotFinite {
+        /// Sample, counted from 1.
+        row: usize,
+        /// Feature, counted from 1.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
+
+    /// The labels do not allow a fit.
+    #[error("labels: {0}")]
+    Labels(String),
+
+    /// The samples do not allow a fit.
+    #[error("samples: {0}")]
+    Samples(String),
+
+    /// A graph that the user brought is not usable.
+    #[error("graph: {0}")]
+    Graph(String),
+
+    /// The fit would need more memory than allowed.
+    #[error(
+        "this fit needs about {needed} bytes of memory, {allowed} are allowed; \
+         use `coder=batches`, fewer samples or atoms, or raise the limit"
+    )]
+    Memory {
+        /// Bytes the fit would need.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
+
+    /// A factorisation failed or a value stopped being finite.
+    #[error("{step}, iteration {iteration}: {what}; rescale the samples or raise `ridge`")]
+    Diverged {
+        /// The step of the fit.
+        step: &'static str,
+        /// The outer iteration, counted from 1 (0: initialisation).
+        iteration: usize,
+        /// What was seen.
+        what: String,
+    },
+
+    /// The fit was cancelled before there was a model to give back.
+    #[error("cancelled before the first model was ready")]
+    Cancelled,
+
+    /// A model file that cannot be used.
+    #[error("{}: not a usable ssdl model: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,12 @@
+//! Running work inside a fixed number of threads.
+
+/// Runs `work` with `n_threads` threads (0: one per core).
+///
+/// The pool lives only as long as the call, so nothing survives a fork; results do not depend on
+/// the number of threads. If the system refuses to start threads, the work runs in the caller's.
+pub fn run<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    match rayon::ThreadPoolBuilder::new().num_threads(n_threads).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
