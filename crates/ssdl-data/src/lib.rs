@@ -1,1 +1,45 @@
-//! x
+//! Files into samples: the step before the path of the `ssdl` library, and the files that come
+//! out at its end.
+//!
+//! [`read`] takes a file of samples, [`read_labels`] a file of labels alone; both choose the
+//! [`Format`] by the file's name, or by its first bytes where the name says nothing, and unpack
+//! gzip on the way. [`Table::samples`] is the one door from here to the library.
+//!
+//! ```
+//! # fn main() -> ssdl_data::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a folder for the example");
+//! # let path = folder.path().join("flowers.csv");
+//! # std::fs::write(&path, "length,width,kind\n5.1,3.5,setosa\n4.9,3.0,\n").expect("written");
+//! use ssdl_data::{Column, Options, read};
+//!
+//! let options = Options { label_column: Some(Column::Name("kind".into())), ..Options::default() };
+//! let table = read(&path, &options)?;
+//! let samples = table.samples::<f32>()?;
+//! assert_eq!((samples.n_samples(), samples.n_features()), (2, 2));
+//! assert_eq!(samples.labels().n_labelled(), 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod array;
+mod bytes;
+mod container;
+mod delimited;
+mod digits;
+mod error;
+mod idx;
+mod labels;
+mod mat;
+mod npy;
+mod options;
+mod read;
+mod table;
+mod tensors;
+mod write;
+
+pub use digits::digits;
+pub use error::{Cell, Error, Result, Row};
+pub use options::{Column, Format, Options};
+pub use read::{read, read_labels};
+pub use table::Table;
+pub use write::{check_writable, write_npy, write_predictions, write_predictions_to};

@@ -1,11 +1,22 @@
 #![doc = "front"]
+pub mod classifier;
+pub mod codes;
+pub mod dictionary;
 mod error;
-mod matrix;
+pub mod fit;
+pub mod graph;
+pub mod knobs;
+pub mod matrix;
+pub mod methods;
+pub mod model;
 pub mod random;
 mod real;
 pub mod samples;
+pub mod sparse;
 pub mod threads;
+mod wide;
 pub use error::{Error, Result};
 pub use matrix::Matrix;
+pub use model::Model;
 pub use real::Real;
 pub use samples::{Labels, Samples};

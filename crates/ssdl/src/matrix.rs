@@ -139,6 +139,13 @@ impl<T: Real> Matrix<T> {
         Self { rows: self.rows, columns: chosen.len(), data }
     }
 
+    /// Makes room for another shape; the entries are unspecified afterwards.
+    pub fn reshape(&mut self, rows: usize, columns: usize) {
+        self.rows = rows;
+        self.columns = columns;
+        self.data.resize(rows * columns, T::zero());
+    }
+
     /// The same numbers in another precision.
     #[must_use]
     pub fn cast<U: Real>(&self) -> Matrix<U> {
@@ -167,6 +174,31 @@ impl<T: Real> Matrix<T> {
     pub fn of_product(a: View<'_, T>, b: View<'_, T>) -> Self {
         let mut out = Self::zeros(a.shape().0, b.shape().1);
         out.set_product(a, b);
+        out
+    }
+
+    /// `a·(x − offset)` for every column $x$ of `samples`, each independent of the others to the bit.
+    ///
+    /// The kernel sums in another order for other widths, so all products have one width, the last
+    /// filled up with zeros: a sample gives the same result alone and in any company.
+    #[must_use]
+    pub fn of_each(a: View<'_, T>, samples: &Self, offset: Option<&[T]>) -> Self {
+        const WIDTH: usize = 32;
+        let (m, n) = a.shape();
+        let mut out = Self::zeros(m, samples.columns());
+        let chunks = out.data.par_chunks_mut((m * WIDTH).max(1)).enumerate();
+        chunks.for_each(|(chunk, out)| {
+            let mut block = Self::zeros(n, WIDTH);
+            for j in 0..out.len() / m {
+                let x = block.column_mut(j);
+                x.copy_from_slice(samples.column(chunk * WIDTH + j));
+                if let Some(offset) = offset {
+                    x.iter_mut().zip(offset).for_each(|(x, &o)| *x -= o);
+                }
+            }
+            let product = Self::of_product(a, block.view());
+            out.copy_from_slice(&product.data[..out.len()]);
+        });
         out
     }
 
@@ -206,6 +238,12 @@ impl<'a, T: Real> View<'a, T> {
     pub fn of_columns(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert_eq!(data.len(), rows * columns, "a view must cover its data");
         Self { data, rows, columns, flipped: false }
+    }
+
+    /// The transpose of what is read now.
+    #[must_use]
+    pub fn flip(self) -> Self {
+        Self { flipped: !self.flipped, ..self }
     }
 
     /// (rows, columns) as read.

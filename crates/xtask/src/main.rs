@@ -1,1 +1,52 @@
-fn main() {}
+//! `cargo xtask`: the tests, the generated files and the measurements of this workspace.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+mod bench;
+mod generate;
+mod outcome;
+mod table;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use outcome::Outcome;
+
+const HELP: &str = "\
+Usage: cargo xtask <command> [options]
+
+Commands:
+  test       format, lints, documentation, all tests, generated files
+  generate   write the generated files
+  bench      accuracy, objective, time and memory, beside the reference
+
+cargo xtask <command> --help explains a command.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Outcome<()> {
+    let Some((command, rest)) = arguments.split_first() else {
+        println!("{HELP}");
+        return Ok(());
+    };
+    match command.as_str() {
+        "test" => test::run(rest),
+        "generate" => generate::run(rest),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            Ok(())
+        }
+        other => Err(format!("there is no command '{other}'\n\n{HELP}").into()),
+    }
+}

@@ -1,0 +1,56 @@
+//! A file's bytes, unpacked if they are gzip, never more of them than allowed.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::{Error, Format, Result, idx, npy};
+
+/// Enough of a file to read its header and to learn how long it says it is.
+const HEAD: u64 = 4096;
+
+/// Reads the file and tells its format.
+pub(crate) fn load(path: &Path, forced: Option<Format>, limit: u64) -> Result<(Format, Vec<u8>)> {
+    let raw = std::fs::read(path).map_err(|source| Error::read(path, source))?;
+    if raw.is_empty() {
+        return Err(Error::empty(path, "the file is empty"));
+    }
+    let named = forced.or_else(|| Format::from_path(path));
+    if !raw.starts_with(&[0x1f, 0x8b]) {
+        return Ok((format_of(path, named, &raw)?, raw));
+    }
+    let broken = |source: io::Error| Error::corrupt(path, "gzip", source.to_string());
+    let mut unpacking = MultiGzDecoder::new(raw.as_slice());
+    let mut bytes = Vec::new();
+    unpacking.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(broken)?;
+    if bytes.is_empty() {
+        return Err(Error::empty(path, "the file is empty"));
+    }
+    let format = format_of(path, named, &bytes)?;
+    // One byte more than declared is enough to see that there is too much.
+    let declared = match format {
+        Format::Idx => idx::declared_len(&bytes),
+        Format::Npy => npy::declared_len(&bytes),
+        _ => None,
+    };
+    let allowed = declared.map_or(limit, |len| len.min(limit)).saturating_add(1);
+    let more = allowed.saturating_sub(bytes.len() as u64);
+    unpacking.take(more).read_to_end(&mut bytes).map_err(broken)?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::TooLarge { path: path.into(), limit });
+    }
+    Ok((format, bytes))
+}
+
+fn format_of(path: &Path, named: Option<Format>, bytes: &[u8]) -> Result<Format> {
+    named.or_else(|| Format::from_magic(bytes)).ok_or_else(|| Error::UnknownFormat {
+        path: path.into(),
+        known: Format::ALL.map(Format::name).join(", "),
+    })
+}
+
+/// The first `N` bytes of `bytes` at `at`, if they are there.
+pub(crate) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}

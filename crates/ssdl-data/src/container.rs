@@ -1,0 +1,121 @@
+//! Files of several named arrays: which one holds the samples, which one the labels.
+
+use std::path::Path;
+
+use crate::array::Array;
+use crate::error::listed;
+use crate::{Column, Error, Options, Result};
+
+/// Names under which samples are usually saved.
+const FEATURES: [&str; 6] = ["X", "x", "data", "features", "fea", "arr_0"];
+
+/// Names under which labels are usually saved.
+const LABELS: [&str; 5] = ["y", "labels", "label", "target", "gnd"];
+
+/// A file of named arrays.
+pub(crate) trait Container {
+    /// The names, in the file's order where it has one.
+    fn names(&self) -> Vec<String>;
+
+    /// One array; `name` is one of [`Container::names`].
+    fn array(&mut self, name: &str) -> Result<Array<'_>>;
+}
+
+/// Name of the array with the samples.
+pub(crate) fn features_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
+    if let Some(wanted) = &options.features_array {
+        return asked_for(path, names, wanted);
+    }
+    let label = label_name(path, names, options).ok().flatten();
+    if let Some(name) = usual(path, names, &FEATURES, "samples")? {
+        return Ok(name);
+    }
+    let mut rest = names.iter().filter(|&name| Some(name) != label.as_ref());
+    match (rest.next(), rest.next()) {
+        (Some(only), None) => Ok(only.clone()),
+        _ => Err(unclear(path, names, "no array is named as samples usually are".into())),
+    }
+}
+
+/// Name of the array with the labels, if there is one.
+pub(crate) fn label_name(
+    path: &Path,
+    names: &[String],
+    options: &Options,
+) -> Result<Option<String>> {
+    match &options.label_column {
+        Some(Column::Name(wanted)) if names.contains(wanted) => Ok(Some(wanted.clone())),
+        Some(Column::Name(_)) if options.label_optional => Ok(None),
+        Some(Column::Name(wanted)) => asked_for(path, names, wanted).map(Some),
+        Some(Column::Index(_)) => Ok(None),
+        None => usual(path, names, &LABELS, "labels"),
+    }
+}
+
+/// Name of the array in a file that is there for its labels.
+pub(crate) fn only_label_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
+    match (label_name(path, names, options)?, names) {
+        (Some(name), _) => Ok(name),
+        (None, [only]) => Ok(only.clone()),
+        (None, _) => Err(unclear(path, names, "no array is named as labels usually are".into())),
+    }
+}
+
+fn asked_for(path: &Path, names: &[String], wanted: &str) -> Result<String> {
+    if names.iter().any(|name| name == wanted) {
+        return Ok(wanted.to_owned());
+    }
+    Err(unclear(path, names, format!("there is no array `{wanted}`")))
+}
+
+fn usual(path: &Path, names: &[String], known: &[&str], what: &str) -> Result<Option<String>> {
+    let found: Vec<&str> =
+        known.iter().copied().filter(|&k| names.iter().any(|n| n == k)).collect();
+    match found[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(only.to_owned())),
+        _ => Err(unclear(path, names, format!("{} could all be the {what}", listed(&found)))),
+    }
+}
+
+fn unclear(path: &Path, names: &[String], reason: String) -> Error {
+    Error::Arrays { path: path.into(), reason, available: listed(names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(names: &[&str], options: &Options) -> Result<(String, Option<String>)> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let path = Path::new("file");
+        Ok((features_name(path, &names, options)?, label_name(path, &names, options)?))
+    }
+
+    #[test]
+    fn usual_names_are_found() {
+        let options = Options::default();
+        let both = |x: &str, y: &str| (x.to_owned(), Some(y.to_owned()));
+        assert_eq!(chosen(&["fea", "gnd", "other"], &options).expect("found"), both("fea", "gnd"));
+        assert_eq!(chosen(&["label", "pixels"], &options).expect("found"), both("pixels", "label"));
+        assert_eq!(chosen(&["pixels"], &options).expect("found"), ("pixels".into(), None));
+    }
+
+    #[test]
+    fn what_is_unclear_is_listed() {
+        let options = Options::default();
+        let message = chosen(&["X", "data"], &options).expect_err("two").to_string();
+        assert!(message.contains("`X`, `data` could all be the samples"), "{message}");
+        let message = chosen(&["x_train", "x_test"], &options).expect_err("none").to_string();
+        assert!(message.contains("arrays in the file: `x_train`, `x_test`"), "{message}");
+        let named = Options {
+            features_array: Some("x_test".into()),
+            label_column: Some("y_test".into()),
+            ..Options::default()
+        };
+        assert!(chosen(&["x_train", "x_test", "y_test"], &named).is_ok());
+        assert!(chosen(&["x_train", "x_test"], &named).is_err());
+        let optional = Options { label_optional: true, ..named };
+        assert_eq!(chosen(&["x_train", "x_test"], &optional).expect("found").1, None);
+    }
+}

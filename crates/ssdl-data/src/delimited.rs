@@ -1,0 +1,273 @@
+//! Text tables: CSV, TSV and values separated by white space.
+
+use std::path::Path;
+
+use csv::{ReaderBuilder, StringRecord, Terminator};
+use ssdl::Matrix;
+
+use crate::error::{listed, shortened};
+use crate::labels::interpret;
+use crate::read::label_place;
+use crate::{Cell, Column, Error, Format, Options, Result, Row, Table};
+
+/// Names that mark the first line of a file of labels as a header.
+const LABEL_HEADERS: [&str; 8] =
+    ["label", "labels", "class", "classes", "target", "category", "y", "gnd"];
+
+/// Reads samples.
+pub(crate) fn table(path: &Path, bytes: &[u8], format: Format, options: &Options) -> Result<Table> {
+    let mut rows = Rows::new(path, options);
+    for_each_row(path, bytes, format, |line, cells| {
+        let is_blank = cells.iter().all(|cell| cell.trim().is_empty());
+        // A line of nothing at all separates nothing; with separators it is a row of empty cells.
+        if is_blank && cells.len() <= 1 { Ok(()) } else { rows.take(line, cells) }
+    })?;
+    rows.finish()
+}
+
+/// Reads labels: the only column, or the one that the options name.
+pub(crate) fn labels(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    options: &Options,
+) -> Result<Vec<Option<String>>> {
+    let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
+    let n_lines = for_each_row(path, bytes, format, |line, cells| {
+        rows.push((line, cells.iter().map(|cell| cell.trim().to_owned()).collect()));
+        Ok(())
+    })?;
+    let Some((_, first)) = rows.first() else {
+        return Err(Error::empty(path, "there are no labels"));
+    };
+    let width = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+    let named = match &options.label_column {
+        Some(Column::Name(name)) => first.iter().position(|cell| cell == name),
+        _ => None,
+    };
+    let place = match named {
+        Some(place) => place,
+        None if width == 1 => 0,
+        None => label_place(path, width, options)?.ok_or_else(|| several(path, first))?,
+    };
+    let mut column: Vec<Option<String>> = Vec::with_capacity(n_lines);
+    for (line, mut cells) in rows {
+        if cells.len() <= place || (width > 1 && cells.len() != width) {
+            let found = cells.len();
+            return Err(Error::Ragged { path: path.into(), line, expected: width, found });
+        }
+        // An empty line in a file of one column is an unlabelled sample.
+        if width == 1 {
+            column.resize(line - 1, None);
+        }
+        column.push(Some(cells.swap_remove(place)));
+    }
+    if width == 1 {
+        column.resize(n_lines, None);
+    }
+    if options.header.unwrap_or_else(|| named.is_some() || starts_with_header(&column)) {
+        column.remove(0);
+    }
+    if column.is_empty() {
+        return Err(Error::empty(path, "there is a header but no labels"));
+    }
+    Ok(interpret(column, options.unlabelled.as_deref()))
+}
+
+fn several(path: &Path, first: &[String]) -> Error {
+    Error::LabelColumn {
+        path: path.into(),
+        wanted: "(none was named, but there are several columns)".into(),
+        available: listed(first),
+    }
+}
+
+fn starts_with_header(column: &[Option<String>]) -> bool {
+    let mut cells = column.iter().map(|cell| cell.as_deref().unwrap_or_default());
+    let Some(first) = cells.next() else { return false };
+    let known = LABEL_HEADERS.iter().any(|name| first.eq_ignore_ascii_case(name));
+    known || (!number_like(first) && column.len() > 1 && cells.all(number_like))
+}
+
+/// Calls `take` with each row that is not empty and its line, and returns the number of lines.
+fn for_each_row(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    mut take: impl FnMut(usize, &[&str]) -> Result<()>,
+) -> Result<usize> {
+    let text = str::from_utf8(bytes).map_err(|error| Error::NotText {
+        path: path.into(),
+        line: newlines(&bytes[..error.valid_up_to()]) + 1,
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let n_lines = text.lines().count();
+    if format == Format::Text {
+        for (at, line) in text.lines().enumerate() {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            if cells.first().is_some_and(|cell| !cell.starts_with('#')) {
+                take(at + 1, &cells)?;
+            }
+        }
+        return Ok(n_lines);
+    }
+    // The plain terminator keeps the reader's count of lines exact; carriage returns fall to the
+    // trimming of cells.
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter(text, format))
+        .terminator(Terminator::Any(b'\n'))
+        .from_reader(text.as_bytes());
+    let mut record = StringRecord::new();
+    let broken = |error: csv::Error| Error::corrupt(path, "CSV", error.to_string());
+    while reader.read_record(&mut record).map_err(broken)? {
+        let ended = !reader.is_done() || text.ends_with('\n');
+        let inside = newlines(record.as_slice().as_bytes()) + usize::from(ended);
+        let line = (reader.position().line() as usize).saturating_sub(inside).max(1);
+        let cells: Vec<&str> = record.iter().collect();
+        if cells.iter().any(|cell| *cell != "\r") {
+            take(line, &cells)?;
+        }
+    }
+    Ok(n_lines)
+}
+
+fn delimiter(text: &str, format: Format) -> u8 {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match format {
+        Format::Tsv => b'\t',
+        _ if !first.contains(',') && first.contains(';') => b';',
+        _ => b',',
+    }
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&b| b == b'\n').count()
+}
+
+/// Whether a cell would be taken for a value, if perhaps a missing one, rather than for a name.
+fn number_like(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.is_empty() || cell == "NA" || cell.parse::<f64>().is_ok()
+}
+
+/// A table as it grows row by row.
+struct Rows<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    /// Known from the first row on.
+    width: Option<usize>,
+    names: Option<Vec<String>>,
+    label: Option<usize>,
+    values: Vec<f64>,
+    labels: Vec<Option<String>>,
+    n_samples: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(path: &'a Path, options: &'a Options) -> Self {
+        let (values, labels) = (Vec::new(), Vec::new());
+        Self { path, options, width: None, names: None, label: None, values, labels, n_samples: 0 }
+    }
+
+    fn take(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        match self.width {
+            None => {
+                self.width = Some(cells.len());
+                let is_header = self.start(cells)?;
+                if is_header { Ok(()) } else { self.push(line, cells) }
+            }
+            Some(expected) if expected != cells.len() => {
+                let (path, found) = (self.path.into(), cells.len());
+                Err(Error::Ragged { path, line, expected, found })
+            }
+            Some(_) => self.push(line, cells),
+        }
+    }
+
+    /// Learns from the first row whether it is a header, and where the labels are.
+    fn start(&mut self, cells: &[&str]) -> Result<bool> {
+        let width = cells.len();
+        let cells: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
+        let named = match &self.options.label_column {
+            Some(Column::Name(name)) => cells.iter().position(|cell| cell == name),
+            _ => None,
+        };
+        let by_place = match &self.options.label_column {
+            Some(Column::Index(_)) => label_place(self.path, width, self.options)?,
+            _ => None,
+        };
+        let mut features = cells.iter().enumerate().filter(|(at, _)| Some(*at) != by_place);
+        let has_header = self
+            .options
+            .header
+            .unwrap_or_else(|| named.is_some() || features.any(|(_, cell)| !number_like(cell)));
+        self.label = if has_header { named.or(by_place) } else { by_place };
+        if self.label.is_none() && !self.options.label_optional {
+            match &self.options.label_column {
+                Some(wanted) if has_header => {
+                    return Err(Error::LabelColumn {
+                        path: self.path.into(),
+                        wanted: wanted.to_string(),
+                        available: listed(&cells),
+                    });
+                }
+                _ => self.label = label_place(self.path, width, self.options)?,
+            }
+        }
+        if has_header {
+            self.names = Some(cells);
+        }
+        Ok(has_header)
+    }
+
+    fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        for (at, cell) in cells.iter().enumerate() {
+            let cell = cell.trim();
+            if Some(at) == self.label {
+                self.labels.push(Some(cell.to_owned()));
+            } else {
+                match cell.parse::<f64>() {
+                    Ok(value) if value.is_finite() => self.values.push(value),
+                    parsed => return Err(self.refuse(line, at, cell, parsed.is_ok())),
+                }
+            }
+        }
+        self.n_samples += 1;
+        Ok(())
+    }
+
+    fn refuse(&self, line: usize, at: usize, text: &str, is_number: bool) -> Error {
+        let name = self.names.as_ref().map(|names| names[at].clone());
+        let cell = Cell { row: Row::Line(line), column: at + 1, name };
+        let path = self.path.into();
+        match text {
+            "" => Error::NotFinite { path, cell, text: "empty".into() },
+            "NA" => Error::NotFinite { path, cell, text: "NA".into() },
+            _ if is_number => Error::NotFinite { path, cell, text: shortened(text) },
+            _ => Error::NotANumber { path, cell, text: shortened(text) },
+        }
+    }
+
+    fn finish(mut self) -> Result<Table> {
+        if self.n_samples == 0 {
+            let what = if self.names.is_some() {
+                "there is a header but no row of numbers"
+            } else {
+                "there are no rows"
+            };
+            return Err(Error::empty(self.path, what));
+        }
+        if let (Some(names), Some(label)) = (&mut self.names, self.label) {
+            names.remove(label);
+        }
+        let n_features = self.values.len() / self.n_samples;
+        let features = Matrix::from_columns(n_features, self.n_samples, self.values)
+            .filter(|features| features.rows() > 0)
+            .ok_or_else(|| Error::empty(self.path, "there are no feature columns"))?;
+        let marker = self.options.unlabelled.as_deref();
+        let labels = self.label.map(|_| interpret(self.labels, marker));
+        Ok(Table { features, labels, feature_names: self.names, image: None })
+    }
+}

@@ -1,0 +1,44 @@
+//! The data set that comes with the crate, for examples and tests.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use ssdl::Matrix;
+
+use crate::Table;
+
+const N_PIXELS: usize = 64;
+
+/// 1,797 handwritten digits of 8×8 pixels from 0 (paper) to 16 (ink), with their classes `0` to
+/// `9`.
+///
+/// The test set of *Optical Recognition of Handwritten Digits*, E. Alpaydin and C. Kaynak, UCI
+/// Machine Learning Repository, <https://archive.ics.uci.edu/dataset/80>, CC BY 4.0.
+#[must_use]
+pub fn digits() -> Table {
+    let mut bytes = Vec::new();
+    GzDecoder::new(&include_bytes!("../data/digits.bin.gz")[..])
+        .read_to_end(&mut bytes)
+        .expect("the file is part of the program, and a test unpacks it");
+    let (samples, _) = bytes.as_chunks::<{ N_PIXELS + 1 }>();
+    let features =
+        Matrix::from_fn(N_PIXELS, samples.len(), |pixel, sample| f64::from(samples[sample][pixel]));
+    let labels = samples.iter().map(|sample| Some(sample[N_PIXELS].to_string())).collect();
+    Table { features, labels: Some(labels), feature_names: None, image: Some([8, 8]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_whole() {
+        let table = digits();
+        assert_eq!((table.features.rows(), table.features.columns()), (64, 1797));
+        let samples = table.samples::<f64>().expect("checked data");
+        assert_eq!(samples.labels().counts(), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
+        // The sum that scikit-learn's copy has.
+        assert_eq!(table.features.as_slice().iter().sum::<f64>(), 561_718.0);
+        assert_eq!(table.features.column(0)[..6], [0.0, 0.0, 5.0, 13.0, 9.0, 1.0]);
+    }
+}

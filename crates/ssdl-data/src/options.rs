@@ -1,0 +1,200 @@
+//! What a caller can say about a file: its format, where the labels stand, how a missing label
+//! looks.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// How a file is to be read; the default guesses everything and looks for no label column.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format; `None` decides by the file's name, then by its first bytes.
+    pub format: Option<Format>,
+    /// Whether a text table starts with a header; `None`: it does if any feature cell of the
+    /// first row is not a number.
+    pub header: Option<bool>,
+    /// The column with the labels. In a file of named arrays a name means the label array, and an
+    /// index means a column of the samples.
+    pub label_column: Option<Column>,
+    /// Whether the label column may be missing, as in samples to be predicted.
+    pub label_optional: bool,
+    /// Number of features, where it is known. An index alone cannot tell whether an optional label
+    /// column is there; a file with exactly this many columns has none.
+    pub n_features: Option<usize>,
+    /// The array with the samples, in a file of named arrays.
+    pub features_array: Option<String>,
+    /// The text that means "unlabelled". If given, only it and empty cells do; `None`: also `-1`,
+    /// `nan` and `NA`.
+    pub unlabelled: Option<String>,
+    /// Bytes that a compressed file may unpack to.
+    pub max_unpacked: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: None,
+            header: None,
+            label_column: None,
+            label_optional: false,
+            n_features: None,
+            features_array: None,
+            unlabelled: None,
+            max_unpacked: 4 << 30,
+        }
+    }
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// By its name in the header.
+    Name(String),
+    /// By its place: 0 is the first column, −1 the last.
+    Index(isize),
+}
+
+impl Column {
+    /// The place among `width` columns, if it is inside.
+    pub(crate) fn place(index: isize, width: usize) -> Option<usize> {
+        let place = if index < 0 { width.checked_add_signed(index)? } else { index.unsigned_abs() };
+        (place < width).then_some(place)
+    }
+}
+
+impl From<&str> for Column {
+    /// A whole number is an index, anything else a name.
+    fn from(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Name(text.into()), Self::Index)
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "`{name}`"),
+            Self::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Values separated by commas (or semicolons, if the first line has no comma).
+    Csv,
+    /// Values separated by tabs.
+    Tsv,
+    /// Values separated by white space; lines that start with `#` are skipped.
+    Text,
+    /// One NumPy array.
+    Npy,
+    /// Named NumPy arrays in a zip file.
+    Npz,
+    /// The format of MNIST.
+    Idx,
+    /// MATLAB version 5 to 7.
+    Mat,
+    /// Named tensors.
+    Safetensors,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 8] = [
+        Self::Csv,
+        Self::Tsv,
+        Self::Text,
+        Self::Npy,
+        Self::Npz,
+        Self::Idx,
+        Self::Mat,
+        Self::Safetensors,
+    ];
+
+    /// The name by which the format is forced.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Text => "text",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Idx => "idx",
+            Self::Mat => "mat",
+            Self::Safetensors => "safetensors",
+        }
+    }
+
+    /// The format that the file's name tells, `.gz` at its end aside.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension {
+            "txt" | "dat" | "train" | "test" => Some(Self::Text),
+            "idx" => Some(Self::Idx),
+            other => other.parse().ok(),
+        }
+    }
+
+    /// The format that the first bytes of an (unpacked) file tell.
+    pub(crate) fn from_magic(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Self::Npy),
+            [b'P', b'K', 3, 4, ..] => Some(Self::Npz),
+            [b'M', b'A', b'T', b'L', b'A', b'B', b' ', ..] => Some(Self::Mat),
+            [0, 0, 0x08 | 0x09 | 0x0b..=0x0e, 1..=8, ..] => Some(Self::Idx),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = ssdl::Error;
+
+    fn from_str(text: &str) -> ssdl::Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+            ssdl::Error::Unknown {
+                what: "file format",
+                got: text.into(),
+                known: Self::ALL.map(Self::name).join(", "),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_formats() {
+        let of = |name: &str| Format::from_path(Path::new(name));
+        assert_eq!(of("a/zip.train.gz"), Some(Format::Text));
+        assert_eq!(of("X.NPY"), Some(Format::Npy));
+        assert_eq!(of("model.safetensors"), Some(Format::Safetensors));
+        assert_eq!(of("train-images-idx3-ubyte.gz"), None);
+        assert_eq!(of("photo.jpeg"), None);
+        assert_eq!(Format::from_magic(&[0, 0, 8, 3, 0]), Some(Format::Idx));
+        assert_eq!(Format::from_magic(b"1,2"), None);
+    }
+
+    #[test]
+    fn columns_count_from_both_ends() {
+        assert_eq!(Column::place(0, 3), Some(0));
+        assert_eq!(Column::place(-1, 3), Some(2));
+        assert_eq!(Column::place(-4, 3), None);
+        assert_eq!(Column::place(3, 3), None);
+        assert_eq!(Column::from("-1"), Column::Index(-1));
+        assert_eq!(Column::from("kind"), Column::Name("kind".into()));
+    }
+}

@@ -1,0 +1,201 @@
+//! The two front doors, and how arrays become tables.
+
+use std::path::Path;
+
+use ssdl::Matrix;
+
+use crate::array::{Array, image, shape_text};
+use crate::container::{Container, features_name, label_name, only_label_name};
+use crate::labels::interpret;
+use crate::mat::Mat;
+use crate::npy::Npz;
+use crate::tensors::Tensors;
+use crate::{Cell, Column, Error, Format, Options, Result, Row, Table, bytes, delimited, idx, npy};
+
+/// Reads a file of samples, with labels if it has some.
+///
+/// Text tables and NumPy arrays have one sample per row; further axes of an array are flattened,
+/// the last fastest. In MATLAB files the labels tell whether samples are rows or columns (rows, if
+/// there are none or both fit); with three axes, the last one counts the samples.
+///
+/// # Errors
+/// If the file cannot be read, is not whole, holds texts or missing values among the features, or
+/// leaves open where samples or labels are. Declared sizes are checked against the bytes that are
+/// there before memory is asked for.
+pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
+    let path = path.as_ref();
+    let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
+    let limit = options.max_unpacked;
+    match format {
+        Format::Csv | Format::Tsv | Format::Text => delimited::table(path, &bytes, format, options),
+        Format::Npy => from_array(path, &npy::parse(path, &bytes)?, 0, None, options),
+        Format::Idx => from_array(path, &idx::parse(path, &bytes)?, 0, None, options),
+        Format::Npz => from_container(path, &mut Npz::open(path, &bytes, limit)?, first, options),
+        Format::Safetensors => {
+            from_container(path, &mut Tensors::open(path, &bytes)?, first, options)
+        }
+        Format::Mat => from_container(path, &mut Mat::open(path, &bytes, limit)?, matlab, options),
+    }
+}
+
+/// Reads a file of labels alone: one column of text, one array, or the label array of several.
+///
+/// `None` stands for an unlabelled sample. In text files a first line that is `label`, `class` or
+/// the like, or that alone is not a number, is a header.
+///
+/// # Errors
+/// As [`read`], and if there is more than one column or axis.
+pub fn read_labels(path: impl AsRef<Path>, options: &Options) -> Result<Vec<Option<String>>> {
+    let path = path.as_ref();
+    let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
+    let limit = options.max_unpacked;
+    match format {
+        Format::Csv | Format::Tsv | Format::Text => {
+            delimited::labels(path, &bytes, format, options)
+        }
+        Format::Npy => label_array(path, &npy::parse(path, &bytes)?, options),
+        Format::Idx => label_array(path, &idx::parse(path, &bytes)?, options),
+        Format::Npz => labels_of(path, &mut Npz::open(path, &bytes, limit)?, options),
+        Format::Safetensors => labels_of(path, &mut Tensors::open(path, &bytes)?, options),
+        Format::Mat => labels_of(path, &mut Mat::open(path, &bytes, limit)?, options),
+    }
+}
+
+fn labels_of(
+    path: &Path,
+    container: &mut impl Container,
+    options: &Options,
+) -> Result<Vec<Option<String>>> {
+    let name = only_label_name(path, &container.names(), options)?;
+    label_array(path, &container.array(&name)?, options)
+}
+
+fn label_array(path: &Path, array: &Array<'_>, options: &Options) -> Result<Vec<Option<String>>> {
+    let shape = array.shape();
+    if shape.iter().filter(|&&n| n != 1).count() > 1 {
+        let reason = format!("labels have shape {}; save one label per sample", shape_text(shape));
+        return Err(Error::unsupported(path, reason));
+    }
+    if shape.contains(&0) {
+        return Err(Error::empty(path, "the label array is empty"));
+    }
+    Ok(interpret(array.texts(), options.unlabelled.as_deref()))
+}
+
+fn from_container(
+    path: &Path,
+    container: &mut impl Container,
+    sample_axis: fn(&[usize], Option<usize>) -> usize,
+    options: &Options,
+) -> Result<Table> {
+    let names = container.names();
+    let features = features_name(path, &names, options)?;
+    let labels = match label_name(path, &names, options)? {
+        Some(name) => Some(label_array(path, &container.array(&name)?, options)?),
+        None => None,
+    };
+    let array = container.array(&features)?;
+    let axis = sample_axis(array.shape(), labels.as_ref().map(Vec::len));
+    from_array(path, &array, axis, labels, options)
+}
+
+fn first(_shape: &[usize], _n_labels: Option<usize>) -> usize {
+    0
+}
+
+fn matlab(shape: &[usize], n_labels: Option<usize>) -> usize {
+    match *shape {
+        [rows, columns] if n_labels == Some(columns) && rows != columns => 1,
+        [] | [_] | [_, _] => 0,
+        _ => shape.len() - 1,
+    }
+}
+
+fn from_array(
+    path: &Path,
+    array: &Array<'_>,
+    axis: usize,
+    labels: Option<Vec<Option<String>>>,
+    options: &Options,
+) -> Result<Table> {
+    let shape = array.shape();
+    let Some(&n_samples) = shape.get(axis) else {
+        return Err(Error::unsupported(path, "holds a single number; samples need an axis"));
+    };
+    if shape.contains(&0) {
+        return Err(Error::empty(path, "the array of samples is empty"));
+    }
+    if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != n_samples) {
+        let shape = shape_text(shape);
+        return Err(Error::LabelCount { path: path.into(), labels: labels.len(), shape });
+    }
+    let Some(values) = array.by_sample(axis) else {
+        return Err(Error::unsupported(path, "the samples are texts; save them as numbers"));
+    };
+    let width = values.len() / n_samples;
+    let mut rows = Rectangle { values, width, n_samples };
+    let place = if labels.is_none() { label_place(path, width, options)? } else { None };
+    let raw = place.map(|place| rows.split_off(place));
+    rows.check_finite(path, place)?;
+    let labels = labels.or_else(|| raw.map(|raw| interpret(raw, options.unlabelled.as_deref())));
+    let image = if place.is_none() { image(shape, axis) } else { None };
+    let features = Matrix::from_columns(rows.width, n_samples, rows.values)
+        .filter(|features| features.rows() > 0)
+        .ok_or_else(|| Error::empty(path, "there are no feature columns"))?;
+    Ok(Table { features, labels, feature_names: None, image })
+}
+
+/// Place of the label column in a file whose columns have no names.
+pub(crate) fn label_place(path: &Path, width: usize, options: &Options) -> Result<Option<usize>> {
+    let Some(column) = &options.label_column else { return Ok(None) };
+    if options.label_optional && options.n_features == Some(width) {
+        return Ok(None);
+    }
+    let place = match column {
+        Column::Index(index) => Column::place(*index, width),
+        Column::Name(_) => None,
+    };
+    if place.is_none() && !options.label_optional {
+        return Err(Error::LabelColumn {
+            path: path.into(),
+            wanted: column.to_string(),
+            available: format!("0 to {}, by index: the columns have no names", width - 1),
+        });
+    }
+    Ok(place)
+}
+
+/// Samples one after another, each `width` values.
+struct Rectangle {
+    values: Vec<f64>,
+    width: usize,
+    n_samples: usize,
+}
+
+impl Rectangle {
+    /// Takes one column out, as texts.
+    fn split_off(&mut self, place: usize) -> Vec<Option<String>> {
+        let text = |value: f64| (!value.is_nan()).then(|| (value + 0.0).to_string());
+        let mut taken = Vec::with_capacity(self.n_samples);
+        let mut rest = Vec::with_capacity(self.values.len() - self.n_samples);
+        for row in self.values.chunks_exact(self.width) {
+            taken.push(text(row[place]));
+            rest.extend_from_slice(&row[..place]);
+            rest.extend_from_slice(&row[place + 1..]);
+        }
+        self.values = rest;
+        self.width -= 1;
+        taken
+    }
+
+    /// `taken` is the column that was split off: places after it count one more in the file.
+    fn check_finite(&self, path: &Path, taken: Option<usize>) -> Result<()> {
+        let Some(at) = self.values.iter().position(|value| !value.is_finite()) else {
+            return Ok(());
+        };
+        let place = at % self.width;
+        let column = place + 1 + usize::from(taken.is_some_and(|taken| taken <= place));
+        let cell = Cell { row: Row::Sample(at / self.width + 1), column, name: None };
+        Err(Error::NotFinite { path: path.into(), cell, text: self.values[at].to_string() })
+    }
+}

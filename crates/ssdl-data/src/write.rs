@@ -1,0 +1,183 @@
+//! Files that come out: predictions and arrays, whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use ssdl::{Matrix, Real};
+
+use crate::{Error, Result};
+
+/// Writes predicted labels as CSV: a column `label`, then one column per class with its
+/// probability (`probabilities` is `n_classes × n_samples`).
+///
+/// The file appears only when it is complete; one that was there before is replaced.
+///
+/// # Errors
+/// If the counts do not match or the file cannot be written.
+pub fn write_predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
+    path: impl AsRef<Path>,
+    labels: &[S],
+    probabilities: Option<(&[C], &Matrix<T>)>,
+) -> Result<()> {
+    check_counts(labels.len(), probabilities)?;
+    replace(path.as_ref(), |file| predictions(file, labels, probabilities))
+}
+
+/// The same as [`write_predictions`] to anything that can be written to, such as a pipe.
+///
+/// # Errors
+/// If the counts do not match or the writer refuses.
+pub fn write_predictions_to<S: AsRef<str>, C: AsRef<str>, T: Real>(
+    writer: impl Write,
+    labels: &[S],
+    probabilities: Option<(&[C], &Matrix<T>)>,
+) -> Result<()> {
+    check_counts(labels.len(), probabilities)?;
+    predictions(writer, labels, probabilities)
+        .map_err(|source| Error::write(Path::new("output"), source))
+}
+
+/// Writes a matrix as a NumPy array of shape `(columns, rows)` in C order: a row of the array for
+/// each sample.
+///
+/// The file appears only when it is complete; one that was there before is replaced.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_npy<T: Real>(path: impl AsRef<Path>, matrix: &Matrix<T>) -> Result<()> {
+    replace(path.as_ref(), |file| {
+        file.write_all(&npy_header::<T>(matrix.columns(), matrix.rows()))?;
+        file.write_all(bytemuck::cast_slice(matrix.as_slice()))
+    })
+}
+
+/// Tells before long work whether a file can be written there. Leaves nothing behind and does not
+/// touch a file that exists.
+///
+/// # Errors
+/// If the path is a folder, its folder is missing or closed, or the file that exists is read-only.
+pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    match target(path)? {
+        Target::Stream => Ok(()),
+        Target::File(file) => tempfile::tempfile_in(folder(&file))
+            .map(drop)
+            .map_err(|source| Error::write(path, source)),
+    }
+}
+
+fn check_counts<C, T: Real>(
+    n_labels: usize,
+    probabilities: Option<(&[C], &Matrix<T>)>,
+) -> Result<()> {
+    let Some((classes, probabilities)) = probabilities else { return Ok(()) };
+    let pairs = [
+        ("columns of the probabilities (one per label)", n_labels, probabilities.columns()),
+        ("rows of the probabilities (one per class)", classes.len(), probabilities.rows()),
+    ];
+    for (what, expected, got) in pairs {
+        if expected != got {
+            return Err(ssdl::Error::Shape { what: what.into(), expected, got }.into());
+        }
+    }
+    Ok(())
+}
+
+fn predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
+    writer: impl Write,
+    labels: &[S],
+    probabilities: Option<(&[C], &Matrix<T>)>,
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(writer);
+    csv.write_field("label")?;
+    for class in probabilities.map_or(&[][..], |(classes, _)| classes) {
+        csv.write_field(class.as_ref())?;
+    }
+    csv.write_record(None::<&[u8]>)?;
+    for (sample, label) in labels.iter().enumerate() {
+        csv.write_field(label.as_ref())?;
+        if let Some((_, probabilities)) = probabilities {
+            for value in probabilities.column(sample) {
+                // The debug form is the shortest that reads back as the same number, with an
+                // exponent where that is shorter.
+                csv.write_field(format!("{value:?}"))?;
+            }
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    csv.flush()
+}
+
+fn npy_header<T: Real>(n_rows: usize, n_columns: usize) -> Vec<u8> {
+    let endian = if cfg!(target_endian = "big") { '>' } else { '<' };
+    let width = size_of::<T>();
+    let mut text = format!(
+        "{{'descr': '{endian}f{width}', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}"
+    );
+    // The format wants the data to start at a multiple of 64 bytes, and a newline before them.
+    let len = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    text.push_str(&" ".repeat(len - text.len() - 1));
+    text.push('\n');
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    // Two numbers of at most twenty digits keep the text far below 64 KiB.
+    header.extend((text.len() as u16).to_le_bytes());
+    header.extend(text.as_bytes());
+    header
+}
+
+enum Target {
+    /// A file, links resolved, that exists or does not.
+    File(PathBuf),
+    /// A device or pipe, which must not be replaced by a file.
+    Stream,
+}
+
+fn target(path: &Path) -> Result<Target> {
+    let refuse = |source: io::Error| Error::write(path, source);
+    if path.file_name().is_none() {
+        return Err(refuse(io::ErrorKind::IsADirectory.into()));
+    }
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(refuse(io::ErrorKind::IsADirectory.into())),
+        Ok(there) if !there.is_file() => Ok(Target::Stream),
+        Ok(there) if there.permissions().readonly() => {
+            Err(refuse(io::ErrorKind::PermissionDenied.into()))
+        }
+        Ok(_) => fs::canonicalize(path).map(Target::File).map_err(refuse),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(Target::File(path.into())),
+        Err(other) => Err(refuse(other)),
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let refuse = |source: io::Error| Error::write(path, source);
+    match target(path)? {
+        Target::Stream => {
+            let mut stream = File::options().write(true).open(path).map_err(refuse)?;
+            write(&mut stream).map_err(refuse)
+        }
+        Target::File(file) => {
+            let fresh = fresh_in(folder(&file)).map_err(refuse)?;
+            let mut buffered = BufWriter::new(fresh);
+            write(&mut buffered).map_err(refuse)?;
+            let fresh = buffered.into_inner().map_err(|error| refuse(error.into_error()))?;
+            if let Ok(there) = fs::metadata(&file) {
+                fs::set_permissions(fresh.path(), there.permissions()).map_err(refuse)?;
+            }
+            fresh.persist(&file).map(drop).map_err(|error| refuse(error.error))
+        }
+    }
+}
+
+fn fresh_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private by default; a result should be as open as any new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}

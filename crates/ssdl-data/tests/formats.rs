@@ -1,0 +1,180 @@
+//! Every binary format gives the same four samples back.
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+
+use ssdl_data::{Column, Format, Options, Table, read, read_labels};
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn opened(name: &str) -> Table {
+    read(fixture(name), &Options::default()).unwrap()
+}
+
+fn names(texts: &[&str]) -> Vec<Option<String>> {
+    texts.iter().map(|text| (!text.is_empty()).then(|| (*text).to_owned())).collect()
+}
+
+/// Four samples of three features, as all small fixtures hold them.
+fn assert_samples(table: &Table) {
+    assert_eq!((table.features.rows(), table.features.columns()), (3, 4));
+    let counted: Vec<f64> = (1..=12).map(f64::from).collect();
+    assert_eq!(table.features.as_slice(), counted);
+    assert_eq!(table.feature_names, None);
+}
+
+/// Three images of two rows and four columns: pixel (r, c) of sample s is 100 s + 10 r + c.
+fn assert_images(table: &Table) {
+    assert_eq!(table.image, Some([2, 4]));
+    assert_eq!((table.features.rows(), table.features.columns()), (8, 3));
+    assert_eq!(table.features.column(0), [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]);
+    assert_eq!(table.features.column(2)[4..6], [210.0, 211.0]);
+}
+
+#[test]
+fn npy_of_every_type_and_order() {
+    let types = [
+        "little_f8",
+        "big_f8",
+        "little_f4",
+        "big_f4",
+        "little_f2",
+        "i1",
+        "little_i2",
+        "big_i2",
+        "little_i4",
+        "big_i4",
+        "little_i8",
+        "big_i8",
+        "u1",
+        "little_u2",
+        "little_u4",
+        "little_u8",
+        "big_u8",
+        "fortran",
+    ];
+    for name in types {
+        assert_samples(&opened(&format!("samples_{name}.npy")));
+    }
+    assert_samples(&opened("version2.npy"));
+    let bools = opened("samples_bool.npy");
+    assert_eq!(bools.features.as_slice()[..4], [0.0, 1.0, 0.0, 1.0]);
+}
+
+#[test]
+fn npy_of_other_numbers_of_axes() {
+    assert_images(&opened("images.npy"));
+    assert_images(&opened("images_fortran.npy"));
+    let line = opened("line.npy");
+    assert_eq!((line.features.rows(), line.features.columns()), (1, 4));
+}
+
+#[test]
+fn npy_labels_of_every_kind() {
+    let labels = |name: &str| read_labels(fixture(name), &Options::default()).unwrap();
+    assert_eq!(labels("labels.npy"), names(&["0", "1", "", "1"]));
+    assert_eq!(labels("labels_float.npy"), names(&["0", "1", "", "1"]));
+    assert_eq!(labels("labels_words.npy"), names(&["cat", "dog", "", "zebra é"]));
+    assert_eq!(labels("labels_words_big.npy"), names(&["cat", "dog", "", "zebra é"]));
+    assert_eq!(labels("labels_bytes.npy"), names(&["cat", "dog", "", "ant"]));
+}
+
+#[test]
+fn a_given_marker_makes_minus_one_a_class() {
+    let options = Options { unlabelled: Some("0".into()), ..Options::default() };
+    let labels = read_labels(fixture("labels.npy"), &options).unwrap();
+    assert_eq!(labels, names(&["", "1", "-1", "1"]));
+}
+
+#[test]
+fn npy_with_a_label_column() {
+    let options = Options { label_column: Some(Column::Index(-1)), ..Options::default() };
+    let table = read(fixture("samples_big_f4.npy"), &options).unwrap();
+    assert_eq!(table.labels, Some(names(&["3", "6", "9", "12"])));
+    assert_eq!(table.features.column(1), [4.0, 5.0]);
+    let optional = Options { label_optional: true, n_features: Some(3), ..options };
+    assert_samples(&read(fixture("samples_big_f4.npy"), &optional).unwrap());
+}
+
+#[test]
+fn npz_by_usual_names_and_by_given_names() {
+    let table = opened("stored.npz");
+    assert_samples(&table);
+    assert_eq!(table.labels, Some(names(&["0", "1", "", "1"])));
+    let table = opened("packed.npz");
+    assert_samples(&table);
+    assert_eq!(table.labels, Some(names(&["cat", "dog", "", "zebra é"])));
+    assert_samples(&opened("unnamed.npz"));
+    let options = Options {
+        features_array: Some("x_test".into()),
+        label_column: Some(Column::Name("y_train".into())),
+        ..Options::default()
+    };
+    let table = read(fixture("two.npz"), &options).unwrap();
+    assert_samples(&table);
+    assert!(table.labels.is_some());
+    let labels = read_labels(fixture("packed.npz"), &Options::default()).unwrap();
+    assert_eq!(labels.len(), 4);
+}
+
+#[test]
+fn idx_of_every_type_by_magic_bytes_and_unpacked() {
+    for name in ["byte", "int", "float", "double"] {
+        assert_samples(&opened(&format!("samples_{name}.idx")));
+    }
+    assert_images(&opened("images-idx3-short.gz"));
+    let table = opened("images-idx3-ubyte");
+    assert_eq!((table.image, table.features.columns()), (Some([2, 4]), 3));
+    let labels = read_labels(fixture("labels-idx1-ubyte.gz"), &Options::default()).unwrap();
+    assert_eq!(labels, names(&["7", "0", "9"]));
+}
+
+#[test]
+fn mat_with_samples_in_rows_columns_and_images() {
+    for name in ["rows.mat", "rows_packed.mat", "columns.mat"] {
+        let table = opened(name);
+        assert_samples(&table);
+        assert_eq!(table.labels, Some(names(&["0", "1", "", "1"])), "{name}");
+    }
+    assert_samples(&opened("big_endian.mat"));
+    let table = opened("images.mat");
+    assert_images(&table);
+    assert_eq!(table.labels, Some(names(&["5", "6", "7"])));
+    let labels = read_labels(fixture("rows_packed.mat"), &Options::default()).unwrap();
+    assert_eq!(labels, names(&["0", "1", "", "1"]));
+}
+
+#[test]
+fn safetensors_with_and_without_labels() {
+    let table = opened("both.safetensors");
+    assert_samples(&table);
+    assert_eq!(table.labels, Some(names(&["0", "1", "", "1"])));
+    let table = opened("half.safetensors");
+    assert_samples(&table);
+    assert_eq!(table.labels, None);
+}
+
+#[test]
+fn a_forced_format_wins_over_the_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.csv");
+    std::fs::copy(fixture("samples_i1.npy"), &path).unwrap();
+    let options = Options { format: Some(Format::Npy), ..Options::default() };
+    assert_samples(&read(&path, &options).unwrap());
+}
+
+#[test]
+fn gzip_is_unpacked_whatever_is_inside() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["samples_fortran.npy", "stored.npz", "rows.mat", "both.safetensors"] {
+        let path = folder.path().join(format!("{name}.gz"));
+        let file = std::fs::File::create(&path).unwrap();
+        let mut gz = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        gz.write_all(&std::fs::read(fixture(name)).unwrap()).unwrap();
+        gz.finish().unwrap();
+        assert_samples(&read(&path, &Options::default()).unwrap());
+    }
+}

@@ -1,0 +1,148 @@
+//! Active points: the squared hinge, frozen or majorised into a quadratic of two arrays.
+//!
+//! The sum over classes, candidate classes and samples collapses to
+//! $\sum_{c,j}\Omega_{cj}s_{cj}^2-2\mathcal G_{cj}s_{cj}+\text{const}$ for labelled and unlabelled
+//! samples alike; nothing of size $C\times N\times C$ exists.
+
+use super::membership::Shares;
+use crate::matrix::inner;
+use crate::{Matrix, Real};
+
+/// How the squared hinge becomes a quadratic for one outer iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActivePoints {
+    /// The paper's: points beyond their margin are switched off until the next iteration.
+    Frozen,
+    /// A majoriser that touches the true loss at the current scores: points beyond their margin are
+    /// asked to stay where they are. The true objective never rises, and all classes share Ω.
+    Majorised,
+}
+
+/// Ω: how strongly each score counts.
+#[derive(Clone, Debug)]
+pub enum Weight<T> {
+    /// One weight per class and sample, $C\times N$.
+    PerClass(Matrix<T>),
+    /// One weight per sample, the same for all classes.
+    Shared(Vec<T>),
+}
+
+/// The quadratic $\sum_{c,j}\Omega s^2-2\mathcal Gs+\text{const}$.
+#[derive(Clone, Debug)]
+pub struct Active<T> {
+    /// Ω.
+    pub weight: Weight<T>,
+    /// $\mathcal G$, $C\times N$.
+    pub target: Matrix<T>,
+    /// The part that does not depend on the scores.
+    pub constant: f64,
+}
+
+impl<T: Real> Active<T> {
+    /// Built at `scores` ($C\times N$) for these class shares.
+    #[must_use]
+    pub fn at(kind: ActivePoints, scores: &Matrix<T>, shares: &Shares<T>) -> Self {
+        match kind {
+            ActivePoints::Frozen => Self::frozen(scores, shares),
+            ActivePoints::Majorised => Self::majorised(scores, shares),
+        }
+    }
+
+    /// $w^+=P^r[s<1]$, $w^-=(\pi-P^r)[s>-1]$, $\Omega=w^++w^-$, $\mathcal G=w^+-w^-$.
+    fn frozen(scores: &Matrix<T>, shares: &Shares<T>) -> Self {
+        let (c, n) = (scores.rows(), scores.columns());
+        let (mut weight, mut target) = (Matrix::zeros(c, n), Matrix::zeros(c, n));
+        let mut constant = 0.0;
+        for j in 0..n {
+            for k in 0..c {
+                let s = scores.column(j)[k];
+                let share = shares.of_class.column(j)[k];
+                let plus = if s < T::one() { share } else { T::zero() };
+                let rest = (shares.total[j] - share).max(T::zero());
+                let minus = if s > -T::one() { rest } else { T::zero() };
+                weight.column_mut(j)[k] = plus + minus;
+                target.column_mut(j)[k] = plus - minus;
+                constant += (plus + minus).wide();
+            }
+        }
+        Self { weight: Weight::PerClass(weight), target, constant }
+    }
+
+    /// $\max(0,1-s)^2\le(s-t^+)^2$ with $t^+=\max(1,s^\circ)$, and $t^-=\min(-1,s^\circ)$ likewise.
+    fn majorised(scores: &Matrix<T>, shares: &Shares<T>) -> Self {
+        let (c, n) = (scores.rows(), scores.columns());
+        let mut target = Matrix::zeros(c, n);
+        let mut constant = 0.0;
+        for j in 0..n {
+            let shares_j = shares.of_class.column(j);
+            let total = shares.total[j];
+            let columns = target.column_mut(j).iter_mut().zip(scores.column(j)).zip(shares_j);
+            for ((target, &s), &share) in columns {
+                let (high, low) = (s.max(T::one()), s.min(-T::one()));
+                let rest = (total - share).max(T::zero());
+                *target = share * high + rest * low;
+                constant += (share * high * high + rest * low * low).wide();
+            }
+        }
+        Self { weight: Weight::Shared(shares.total.clone()), target, constant }
+    }
+
+    /// Value of the quadratic at other scores.
+    #[must_use]
+    pub fn value(&self, scores: &Matrix<T>) -> f64 {
+        let linear = inner(self.target.as_slice(), scores.as_slice());
+        let square: f64 = match &self.weight {
+            Weight::PerClass(weight) => {
+                let entries = weight.as_slice().iter().zip(scores.as_slice());
+                entries.map(|(w, s)| w.wide() * s.wide() * s.wide()).sum()
+            }
+            Weight::Shared(weight) => {
+                let columns = weight.iter().zip(scores.iter_columns());
+                columns.map(|(w, s)| w.wide() * inner(s, s)).sum()
+            }
+        };
+        square - 2.0 * linear + self.constant
+    }
+}
+
+impl<T: Real> Weight<T> {
+    /// Ω of one class and sample.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(&self, class: usize, sample: usize) -> T {
+        match self {
+            Self::PerClass(weight) => weight.column(sample)[class],
+            Self::Shared(weight) => weight[sample],
+        }
+    }
+
+    /// The largest weight of a sample.
+    #[must_use]
+    pub fn largest(&self, sample: usize) -> T {
+        match self {
+            Self::PerClass(w) => w.column(sample).iter().copied().fold(T::zero(), T::max),
+            Self::Shared(weight) => weight[sample],
+        }
+    }
+
+    /// The weights of the chosen samples.
+    #[must_use]
+    pub fn select(&self, samples: &[usize]) -> Self {
+        match self {
+            Self::PerClass(weight) => Self::PerClass(weight.select_columns(samples)),
+            Self::Shared(weight) => Self::Shared(samples.iter().map(|&j| weight[j]).collect()),
+        }
+    }
+
+    /// Ω∘Z, in place, for $Z$ of size $C\times N$.
+    pub fn scale(&self, z: &mut Matrix<T>) {
+        for j in 0..z.columns() {
+            match self {
+                Self::PerClass(weight) => {
+                    z.column_mut(j).iter_mut().zip(weight.column(j)).for_each(|(z, &w)| *z *= w);
+                }
+                Self::Shared(weight) => z.column_mut(j).iter_mut().for_each(|z| *z *= weight[j]),
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! One-against-all squared hinge on active points: the classifier update.
+//!
+//! $$\min_{W,b}\;\sum_j\sum_kP_{kj}^re_k(W^\top a_j+b)+\rho(\lVert W\rVert^2+\lVert b\rVert^2),
+//! \qquad\rho=\mu/\gamma.$$
+
+use super::{Active, ActivePoints, LinearClassifier, Shares, Weight};
+use crate::matrix::{Cholesky, Matrix};
+use crate::{Error, Real, Result};
+
+/// Columns of the codes worked on at once: bounds the copy that the weighted Gram matrix needs.
+const PANEL: usize = 2048;
+
+/// Updates the classifier for one outer iteration; `active` was built at its start.
+///
+/// [`ActivePoints::Frozen`] solves the frozen quadratic exactly, one $(p+1)^2$ system a class.
+/// [`ActivePoints::Majorised`] factors one system for all classes and repeats up to `rounds` cheap
+/// majorise–minimise steps, each of which lowers the true loss.
+///
+/// # Errors
+/// If a system is singular, which needs $\rho=0$ or values that are not finite.
+pub fn update<T: Real>(
+    classifier: &mut LinearClassifier<T>,
+    codes: &Matrix<T>,
+    (kind, active, shares): (ActivePoints, &Active<T>, &Shares<T>),
+    rho: T,
+    rounds: usize,
+) -> Result<()> {
+    match kind {
+        ActivePoints::Frozen => frozen(classifier, codes, active, rho),
+        ActivePoints::Majorised => majorised(classifier, codes, shares, rho, rounds),
+    }
+}
+
+fn singular() -> Error {
+    Error::Diverged { step: "classifier", iteration: 0, what: "its system is singular".into() }
+}
+
+/// $M_c\tilde w_c=q_c$ with $M_c=\sum_i\Omega_{ci}\tilde a_i\tilde a_i^\top+\rho I$,
+/// $q_c=\sum_i\mathcal G_{ci}\tilde a_i$.
+///
+/// Paper: the closed form taken from Wang et al. keeps only unlabelled samples that are active for
+/// every candidate class; that is not the minimiser of the displayed objective. This is.
+fn frozen<T: Real>(
+    classifier: &mut LinearClassifier<T>,
+    codes: &Matrix<T>,
+    active: &Active<T>,
+    rho: T,
+) -> Result<()> {
+    let p = codes.rows();
+    for c in 0..classifier.bias.len() {
+        let weight: Vec<T> = (0..codes.columns()).map(|j| active.weight.of(c, j)).collect();
+        // With no active point the minimiser is zero, which would undo the class for good.
+        if weight.iter().all(|w| *w == T::zero()) {
+            continue;
+        }
+        let goal = Matrix::from_fn(1, codes.columns(), |_, j| active.target.column(j)[c]);
+        let system = weighted_gram(codes, &weight, rho);
+        let mut solution = augmented_targets(codes, &goal);
+        Cholesky::new(&system).ok_or_else(singular)?.solve_in_place(&mut solution);
+        classifier.weights.column_mut(c).copy_from_slice(&solution.column(0)[..p]);
+        classifier.bias[c] = solution.column(0)[p];
+    }
+    Ok(())
+}
+
+fn majorised<T: Real>(
+    classifier: &mut LinearClassifier<T>,
+    codes: &Matrix<T>,
+    shares: &Shares<T>,
+    rho: T,
+    rounds: usize,
+) -> Result<()> {
+    let factor = Cholesky::new(&weighted_gram(codes, &shares.total, rho)).ok_or_else(singular)?;
+    let mut scores = classifier.scores(codes);
+    let value = |scores: &Matrix<T>, classifier: &LinearClassifier<T>| {
+        shares.loss(scores) + rho.wide() * classifier.squared_norm()
+    };
+    let mut before = value(&scores, classifier);
+    for _ in 0..rounds {
+        let active = Active::at(ActivePoints::Majorised, &scores, shares);
+        let mut solution = augmented_targets(codes, &active.target);
+        factor.solve_in_place(&mut solution);
+        let next = LinearClassifier::from_augmented(&solution);
+        scores = next.scores(codes);
+        let after = value(&scores, &next);
+        if after > before {
+            break;
+        }
+        *classifier = next;
+        if before - after <= 1e-4 * before {
+            break;
+        }
+        before = after;
+    }
+    Ok(())
+}
+
+/// $\sum_iw_i\tilde a_i\tilde a_i^\top+\rho I$, $\tilde a=[a;1]$. Cost $p^2$ per weighted sample.
+fn weighted_gram<T: Real>(codes: &Matrix<T>, weight: &[T], rho: T) -> Matrix<T> {
+    let p = codes.rows();
+    let mut gram = Matrix::from_fn(p + 1, p + 1, |i, j| if i == j { rho } else { T::zero() });
+    let counted: Vec<usize> = (0..weight.len()).filter(|&j| weight[j] > T::zero()).collect();
+    for panel in counted.chunks(PANEL) {
+        let mut scaled = Matrix::zeros(p + 1, panel.len());
+        for (at, &j) in panel.iter().enumerate() {
+            let root = weight[j].sqrt();
+            let column = scaled.column_mut(at);
+            column[p] = root;
+            column[..p].iter_mut().zip(codes.column(j)).for_each(|(s, &a)| *s = root * a);
+        }
+        gram.add_product(T::one(), scaled.view(), scaled.transposed());
+    }
+    gram
+}
+
+/// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$.
+fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T> {
+    let p = codes.rows();
+    let product = Matrix::of_product(codes.view(), target.transposed());
+    let sums: Vec<T> = (0..target.rows())
+        .map(|c| (0..target.columns()).map(|j| target.column(j)[c]).sum())
+        .collect();
+    Matrix::from_fn(p + 1, target.rows(), |k, c| if k < p { product.column(c)[k] } else { sums[c] })
+}
+
+impl<T: Real> Weight<T> {
+    /// Whether all classes share one weight a sample.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+}

@@ -1,0 +1,71 @@
+//! Ridge regression of ±1 targets on codes: the first classifier.
+
+use super::LinearClassifier;
+use crate::matrix::{Cholesky, Matrix};
+use crate::{Error, Real, Result};
+
+/// $\min_{W,b}\sum_i\lVert W^\top a_i+b-y_i\rVert^2+\rho(\lVert W\rVert^2+\lVert b\rVert^2)$ over
+/// labelled codes ($p\times N_l$), $y$ being +1 at the class and −1 elsewhere.
+///
+/// Solved in whichever of $p+1$ and $N_l$ unknowns is smaller: $O(\min(p,N_l)^3)$.
+///
+/// # Errors
+/// If the system is singular, which needs $\rho=0$ or codes that are not finite.
+pub fn ridge<T: Real>(
+    codes: &Matrix<T>,
+    classes: &[usize],
+    n_classes: usize,
+    rho: T,
+) -> Result<LinearClassifier<T>> {
+    let (p, n) = (codes.rows(), codes.columns());
+    let augmented =
+        Matrix::from_fn(p + 1, n, |k, i| if k < p { codes.column(i)[k] } else { T::one() });
+    let targets =
+        Matrix::from_fn(n, n_classes, |i, c| if classes[i] == c { T::one() } else { -T::one() });
+    let factor = |mut system: Matrix<T>| {
+        (0..system.rows()).for_each(|k| system.column_mut(k)[k] += rho);
+        Cholesky::new(&system).ok_or_else(|| Error::Diverged {
+            step: "first classifier",
+            iteration: 0,
+            what: "the ridge system is singular".into(),
+        })
+    };
+    let solution = if n < p + 1 {
+        let mut dual = targets;
+        let system = Matrix::of_product(augmented.transposed(), augmented.view());
+        factor(system)?.solve_in_place(&mut dual);
+        Matrix::of_product(augmented.view(), dual.view())
+    } else {
+        let mut primal = Matrix::of_product(augmented.view(), targets.view());
+        let system = Matrix::of_product(augmented.view(), augmented.transposed());
+        factor(system)?.solve_in_place(&mut primal);
+        primal
+    };
+    Ok(LinearClassifier::from_augmented(&solution))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_solve_the_same_stationarity_equation() {
+        for (p, n) in [(3, 8), (8, 3)] {
+            let codes = Matrix::from_fn(p, n, |k, i| ((k * 7 + i * 3) % 5) as f64 - 2.0);
+            let classes: Vec<usize> = (0..n).map(|i| i % 2).collect();
+            let rho = 0.7;
+            let fitted = ridge(&codes, &classes, 2, rho).expect("definite");
+            let scores = fitted.scores(&codes);
+            for c in 0..2 {
+                let miss =
+                    |i: usize| scores.column(i)[c] - if classes[i] == c { 1.0 } else { -1.0 };
+                for k in 0..p {
+                    let slope: f64 = (0..n).map(|i| codes.column(i)[k] * miss(i)).sum();
+                    assert!((slope + rho * fitted.weights.column(c)[k]).abs() < 1e-10);
+                }
+                let slope: f64 = (0..n).map(miss).sum();
+                assert!((slope + rho * fitted.bias[c]).abs() < 1e-10);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Block coordinate descent: each sample's code in turn, by coordinate descent on its support.
+//!
+//! Coordinates are far better conditioned than the gradient step: $H_{kk}\approx1$ where
+//! $\lambda_{\max}(D^\top D)\approx p/2$ for atoms with a common mean.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::super::lasso::{Effort, Lasso};
+use super::super::{Coding, Quadratic};
+use super::{Descended, Descent};
+use crate::Real;
+use crate::matrix::{Matrix, axpy};
+use crate::wide::wide;
+
+/// Samples handed to a thread at once.
+const CHUNK: usize = 8;
+
+/// Coordinate descent over samples (and over coefficients within each).
+///
+/// Coupled samples are visited group by group ([`Laplacian::independent_groups`]); within a group
+/// they do not interact, so threads change nothing. Without a graph every sample is solved by itself.
+///
+/// [`Laplacian::independent_groups`]: crate::graph::Laplacian::independent_groups
+#[derive(Clone, Copy, Debug)]
+pub struct Coordinate {
+    /// Sweeps over all samples, at the most.
+    pub sweeps: usize,
+    /// Sweeps over the coefficients of a sample per visit, at the most.
+    pub inner_sweeps: usize,
+    /// Optimality gap, relative to λ, at which to stop.
+    pub tolerance: f64,
+}
+
+impl<T: Real> Descent<T> for Coordinate {
+    fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended {
+        self.minimise(&problem.quadratic(), codes)
+    }
+}
+
+impl Coordinate {
+    /// Brings `codes` down on a problem that is already assembled.
+    pub fn minimise<T: Real>(
+        &self,
+        problem: &Quadratic<'_, T>,
+        codes: &mut Matrix<T>,
+    ) -> Descended {
+        if problem.graph.is_some() {
+            self.coupled(problem, codes)
+        } else {
+            self.separate(problem, codes)
+        }
+    }
+
+    /// Without a graph: each sample to the end, in parallel.
+    fn separate<T: Real>(&self, problem: &Quadratic<'_, T>, codes: &mut Matrix<T>) -> Descended {
+        let effort = Effort {
+            rounds: self.sweeps + 1,
+            sweeps: self.inner_sweeps,
+            tolerance: T::of(self.tolerance),
+        };
+        let gap = codes
+            .par_columns_mut()
+            .enumerate()
+            .with_min_len(CHUNK)
+            .map_init(Lasso::new, |lasso, (j, code)| {
+                lasso.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
+            })
+            .reduce(|| 0.0, f64::max);
+        Descended { steps: self.sweeps, gap }
+    }
+
+    fn coupled<T: Real>(&self, problem: &Quadratic<'_, T>, codes: &mut Matrix<T>) -> Descended {
+        let Some((strength, laplacian)) = problem.graph else {
+            return self.separate(problem, codes);
+        };
+        let mut residuals = Matrix::zeros(codes.rows(), laplacian.factor().rows());
+        laplacian.residuals(codes, &mut residuals);
+        let effort =
+            Effort { rounds: 1, sweeps: self.inner_sweeps, tolerance: T::of(self.tolerance) };
+        let groups = laplacian.independent_groups();
+        let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
+        let mut visits: Vec<Visit<T>> = (0..largest).map(|_| Visit::default()).collect();
+        let workers = Mutex::new(Vec::new());
+        let mut done = Descended { steps: 0, gap: f64::INFINITY };
+        while done.steps < self.sweeps && done.gap > self.tolerance {
+            done = Descended { steps: done.steps + 1, gap: 0.0 };
+            for group in groups {
+                let visits = &mut visits[..group.len()];
+                let state = State { problem, strength, codes, residuals: &residuals };
+                visits.par_chunks_mut(CHUNK).zip(group.par_chunks(CHUNK)).for_each(
+                    |(visits, samples)| {
+                        let mut worker = take(&workers);
+                        for (visit, &j) in visits.iter_mut().zip(samples) {
+                            state.visit(j as usize, &mut worker, visit, effort);
+                        }
+                        give(&workers, worker);
+                    },
+                );
+                for (visit, &j) in visits.iter().zip(group) {
+                    done.gap = done.gap.max(visit.gap.wide());
+                    visit.carry_out(j as usize, laplacian, codes, &mut residuals);
+                }
+            }
+        }
+        done
+    }
+}
+
+/// A thread's buffers.
+struct Worker<T> {
+    lasso: Lasso<T>,
+    rhs: Vec<T>,
+    pull: Vec<T>,
+    code: Vec<T>,
+}
+
+fn take<T: Real>(workers: &Mutex<Vec<Worker<T>>>) -> Worker<T> {
+    let idle = workers.lock().ok().and_then(|mut idle| idle.pop());
+    idle.unwrap_or_else(|| Worker {
+        lasso: Lasso::new(),
+        rhs: Vec::new(),
+        pull: Vec::new(),
+        code: Vec::new(),
+    })
+}
+
+fn give<T>(workers: &Mutex<Vec<Worker<T>>>, worker: Worker<T>) {
+    if let Ok(mut idle) = workers.lock() {
+        idle.push(worker);
+    }
+}
+
+/// What a visit to one sample decided; written down first and carried out after the whole group,
+/// so that threads only read shared state.
+#[derive(Default)]
+struct Visit<T> {
+    changes: Vec<(u32, T)>,
+    gap: T,
+}
+
+struct State<'a, T> {
+    problem: &'a Quadratic<'a, T>,
+    strength: T,
+    codes: &'a Matrix<T>,
+    residuals: &'a Matrix<T>,
+}
+
+impl<T: Real> State<'_, T> {
+    /// Solves sample `j` with its neighbours held fixed:
+    /// $r_j=R_j-\beta[(AL)_j-L_{jj}a_j]$.
+    fn visit(&self, j: usize, worker: &mut Worker<T>, visit: &mut Visit<T>, effort: Effort<T>) {
+        let Some((_, laplacian)) = self.problem.graph else { return };
+        let Worker { lasso, rhs, pull, code } = worker;
+        let old = self.codes.column(j);
+        rhs.clear();
+        rhs.extend_from_slice(self.problem.rhs.column(j));
+        code.clear();
+        code.extend_from_slice(old);
+        pull.clear();
+        pull.resize(old.len(), T::zero());
+        wide(
+            #[inline(always)]
+            || {
+                for (m, weight) in laplacian.transposed().row(j) {
+                    axpy(weight, self.residuals.column(m), pull);
+                }
+                axpy(-laplacian.diagonal()[j], old, pull);
+                axpy(-self.strength, pull, rhs);
+            },
+        );
+        visit.gap = lasso.solve(self.problem.local(j), rhs, code, effort);
+        visit.changes.clear();
+        let changed = code.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
+        visit.changes.extend(changed.map(|(k, (&new, &old))| (k as u32, new - old)));
+    }
+}
+
+impl<T: Real> Visit<T> {
+    fn carry_out(
+        &self,
+        j: usize,
+        laplacian: &crate::graph::Laplacian<T>,
+        codes: &mut Matrix<T>,
+        residuals: &mut Matrix<T>,
+    ) {
+        let column = codes.column_mut(j);
+        for &(k, change) in &self.changes {
+            column[k as usize] += change;
+        }
+        for (m, weight) in laplacian.transposed().row(j) {
+            let residual = residuals.column_mut(m);
+            for &(k, change) in &self.changes {
+                residual[k as usize] += weight * change;
+            }
+        }
+    }
+}

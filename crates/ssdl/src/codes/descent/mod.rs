@@ -1,0 +1,27 @@
+//! Solvers that bring the codes of all samples down together; one per file, one minimum.
+
+mod batches;
+mod coordinate;
+mod fista;
+
+pub use batches::Batches;
+pub use coordinate::Coordinate;
+pub use fista::Fista;
+
+use super::Coding;
+use crate::{Matrix, Real};
+
+/// A solver of the coupled coding problem.
+pub trait Descent<T: Real>: Sync {
+    /// Improves `codes` ($p\times N$) from where they stand; never raises the objective.
+    fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended;
+}
+
+/// What a solver did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Descended {
+    /// Sweeps or iterations taken.
+    pub steps: usize,
+    /// The last optimality gap it saw, relative to λ.
+    pub gap: f64,
+}

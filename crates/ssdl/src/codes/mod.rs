@@ -1,0 +1,8 @@
+//! 3. How a sample is written with atoms: sparse codes of all samples together.
+
+pub mod descent;
+mod lasso;
+mod problem;
+
+pub use descent::{Batches, Coordinate, Descended, Descent, Fista};
+pub use problem::{Coding, Margin, Quadratic};

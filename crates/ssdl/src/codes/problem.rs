@@ -1,0 +1,220 @@
+//! The coding problem with everything but the codes held fixed.
+//!
+//! $$\min_A\;\langle A,\mathcal HA\rangle-2\langle A,R\rangle+\lambda\lVert A\rVert_1,\qquad
+//! \mathcal HZ=GZ+\kappa Z+\beta ZL+\gamma W(\Omega\circ W^\top Z),$$
+//! $$R=D^\top X+\gamma W(\mathcal G-\Omega\circ b1^\top).$$
+
+use super::lasso::{Local, LocalMargin, Omega, gap_scale};
+use crate::Real;
+use crate::classifier::{Active, LinearClassifier, Weight};
+use crate::graph::Laplacian;
+use crate::matrix::{Matrix, inner};
+use crate::sparse::Csr;
+
+/// Everything that the codes answer to: samples, atoms, graph, classifier.
+#[derive(Clone, Copy)]
+pub struct Coding<'a, T> {
+    /// $X$, $n\times N$.
+    pub samples: &'a Matrix<T>,
+    /// $D$, $n\times p$.
+    pub atoms: &'a Matrix<T>,
+    /// $G=D^\top D$.
+    pub gram: &'a Matrix<T>,
+    /// β and $L$; `None` leaves the samples uncoupled.
+    pub graph: Option<(T, &'a Laplacian<T>)>,
+    /// The discrimination term; `None` where γ = 0.
+    pub margin: Option<Margin<'a, T>>,
+    /// λ.
+    pub sparsity: T,
+}
+
+/// $\gamma\sum_{c,j}\Omega s^2-2\mathcal Gs$ with $s=W^\top a+b$.
+#[derive(Clone, Copy)]
+pub struct Margin<'a, T> {
+    /// γ.
+    pub discrimination: T,
+    /// $W$ ($p\times C$) and $b$.
+    pub classifier: &'a LinearClassifier<T>,
+    /// $WW^\top$, $p\times p$.
+    pub cross: &'a Matrix<T>,
+    /// Ω and $\mathcal G$.
+    pub active: &'a Active<T>,
+}
+
+/// The problem in the form that the solvers see: an operator and a right-hand side.
+pub struct Quadratic<'a, T> {
+    pub(crate) gram: &'a Matrix<T>,
+    pub(crate) shift: T,
+    pub(crate) graph: Option<(T, &'a Laplacian<T>)>,
+    pub(crate) margin: Option<(&'a Matrix<T>, &'a Matrix<T>, T, &'a Weight<T>)>,
+    pub(crate) rhs: Matrix<T>,
+    pub(crate) sparsity: T,
+}
+
+impl<'a, T: Real> Coding<'a, T> {
+    /// The whole problem as a quadratic. Cost $npN$.
+    #[must_use]
+    pub fn quadratic(&self) -> Quadratic<'a, T> {
+        let mut rhs = Matrix::of_product(self.atoms.transposed(), self.samples.view());
+        if let Some(margin) = &self.margin {
+            margin.add_to(&mut rhs, &margin.active.target, &margin.active.weight);
+        }
+        Quadratic {
+            gram: self.gram,
+            shift: T::zero(),
+            graph: self.graph,
+            margin: self.margin.as_ref().map(|m| m.operator(&m.active.weight)),
+            rhs,
+            sparsity: self.sparsity,
+        }
+    }
+
+    /// What the other samples leave of the graph for a batch: a smaller Laplacian over the batch
+    /// and the pull of everybody else, $\beta\sum_mM_{mj}e^\circ_m$ (one column per batch member).
+    pub(crate) fn restrict_graph(
+        &self,
+        batch: &[usize],
+        codes: &Matrix<T>,
+    ) -> Option<(T, Laplacian<T>, Matrix<T>)> {
+        let (strength, laplacian) = self.graph?;
+        let position: std::collections::HashMap<usize, usize> =
+            batch.iter().enumerate().map(|(at, &j)| (j, at)).collect();
+        let mut touched: Vec<usize> =
+            batch.iter().flat_map(|&j| laplacian.transposed().row(j).map(|(m, _)| m)).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut pull = Matrix::zeros(codes.rows(), batch.len());
+        let mut fixed = vec![T::zero(); codes.rows()];
+        for &m in &touched {
+            fixed.fill(T::zero());
+            for (j, weight) in laplacian.factor().row(m) {
+                if !position.contains_key(&j) {
+                    crate::matrix::axpy(weight, codes.column(j), &mut fixed);
+                }
+            }
+            for (j, weight) in laplacian.factor().row(m) {
+                if let Some(&at) = position.get(&j) {
+                    crate::matrix::axpy(strength * weight, &fixed, pull.column_mut(at));
+                }
+            }
+        }
+        let rows = touched.iter().map(|&m| {
+            let inside = laplacian.factor().row(m);
+            inside.filter_map(|(j, w)| position.get(&j).map(|&at| (at, w))).collect::<Vec<_>>()
+        });
+        let smaller = Laplacian::from_factor(Csr::from_rows(batch.len(), rows));
+        Some((strength, smaller, pull))
+    }
+}
+
+impl<'a, T: Real> Margin<'a, T> {
+    /// R += γW(𝒢 − Ω∘b1ᵀ).
+    pub(crate) fn add_to(&self, rhs: &mut Matrix<T>, target: &Matrix<T>, weight: &Weight<T>) {
+        let bias = &self.classifier.bias;
+        let mut offset = Matrix::from_fn(bias.len(), target.columns(), |c, _| -bias[c]);
+        weight.scale(&mut offset);
+        for (o, &g) in offset.as_mut_slice().iter_mut().zip(target.as_slice()) {
+            *o += g;
+        }
+        rhs.add_product(self.discrimination, self.classifier.weights.view(), offset.view());
+    }
+
+    pub(crate) fn operator<'b>(
+        &self,
+        weight: &'b Weight<T>,
+    ) -> (&'b Matrix<T>, &'b Matrix<T>, T, &'b Weight<T>)
+    where
+        'a: 'b,
+    {
+        (&self.classifier.weights, self.cross, self.discrimination, weight)
+    }
+}
+
+impl<'a, T: Real> Quadratic<'a, T> {
+    /// A plain lasso for every column of `rhs` ($D^\top X+\kappa m$), each by itself.
+    #[must_use]
+    pub fn individual(gram: &'a Matrix<T>, shift: T, rhs: Matrix<T>, sparsity: T) -> Self {
+        Self { gram, shift, graph: None, margin: None, rhs, sparsity }
+    }
+
+    /// The diagonal problem of one sample.
+    #[inline(always)]
+    pub(crate) fn local(&self, sample: usize) -> Local<'_, T> {
+        let coupling = self.graph.map_or(T::zero(), |(beta, l)| beta * l.diagonal()[sample]);
+        let margin = self.margin.map(|(weights, cross, strength, weight)| LocalMargin {
+            weights,
+            omega: match weight {
+                Weight::PerClass(w) => Omega::PerClass { strength, weight: w.column(sample) },
+                Weight::Shared(w) => Omega::Shared { weight: strength * w[sample], cross },
+            },
+        });
+        Local { gram: self.gram, shift: self.shift + coupling, margin, sparsity: self.sparsity }
+    }
+
+    /// $\mathcal HZ$; `residuals` is scratch for the graph's first pass.
+    pub(crate) fn apply(&self, z: &Matrix<T>, out: &mut Matrix<T>, scratch: &mut Scratch<T>) {
+        out.set_product(self.gram.view(), z.view());
+        if self.shift != T::zero() {
+            crate::matrix::axpy(self.shift, z.as_slice(), out.as_mut_slice());
+        }
+        if let Some((beta, laplacian)) = self.graph {
+            scratch.residuals.reshape(z.rows(), laplacian.factor().rows());
+            scratch.pull.reshape(z.rows(), z.columns());
+            laplacian.residuals(z, &mut scratch.residuals);
+            laplacian.pull(&scratch.residuals, &mut scratch.pull);
+            crate::matrix::axpy(beta, scratch.pull.as_slice(), out.as_mut_slice());
+        }
+        if let Some((weights, _, strength, weight)) = self.margin {
+            scratch.scores.reshape(weights.columns(), z.columns());
+            scratch.scores.set_product(weights.transposed(), z.view());
+            weight.scale(&mut scratch.scores);
+            out.add_product(strength, weights.view(), scratch.scores.view());
+        }
+    }
+
+    /// $\langle A,\mathcal HA\rangle-2\langle A,R\rangle+\lambda\lVert A\rVert_1$: what the solvers
+    /// bring down.
+    #[must_use]
+    pub fn value(&self, codes: &Matrix<T>) -> f64 {
+        let mut image = Matrix::zeros(codes.rows(), codes.columns());
+        self.apply(codes, &mut image, &mut Scratch::new());
+        let size: f64 = codes.as_slice().iter().map(|a| a.abs().wide()).sum();
+        inner(codes.as_slice(), image.as_slice())
+            - 2.0 * inner(codes.as_slice(), self.rhs.as_slice())
+            + self.sparsity.wide() * size
+    }
+
+    /// The largest distance to optimality over all coefficients, relative to λ.
+    #[must_use]
+    pub fn gap(&self, codes: &Matrix<T>) -> f64 {
+        let mut image = Matrix::zeros(codes.rows(), codes.columns());
+        self.apply(codes, &mut image, &mut Scratch::new());
+        self.gap_of(codes, &image)
+    }
+
+    /// The gap at codes whose image under $\mathcal H$ is known.
+    pub(crate) fn gap_of(&self, codes: &Matrix<T>, image: &Matrix<T>) -> f64 {
+        let half = self.sparsity * T::of(0.5);
+        let scale = gap_scale(self.sparsity, self.rhs.as_slice());
+        let entries = codes.as_slice().iter().zip(image.as_slice()).zip(self.rhs.as_slice());
+        let worst = entries.fold(T::zero(), |worst, ((&a, &h), &r)| {
+            let u = r - h;
+            worst.max(if a == T::zero() { u.abs() - half } else { (u - half * a.signum()).abs() })
+        });
+        2.0 * (worst / scale).wide()
+    }
+}
+
+/// Buffers of one operator product, kept between products.
+pub(crate) struct Scratch<T> {
+    residuals: Matrix<T>,
+    pull: Matrix<T>,
+    scores: Matrix<T>,
+}
+
+impl<T: Real> Scratch<T> {
+    pub fn new() -> Self {
+        let empty = || Matrix::zeros(0, 0);
+        Self { residuals: empty(), pull: empty(), scores: empty() }
+    }
+}

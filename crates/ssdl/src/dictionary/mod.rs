@@ -1,0 +1,60 @@
+//! 4. The atoms: columns of $D$ in the ball $\lVert d_k\rVert\le\alpha$.
+
+mod ball;
+mod block;
+mod dual;
+mod fista;
+pub mod init;
+
+pub use ball::{project, revive};
+pub use block::Block;
+pub use dual::Dual;
+pub use fista::ProjectedFista;
+
+use crate::Real;
+use crate::matrix::{Matrix, inner};
+
+/// All that the update needs of samples and codes: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
+#[derive(Clone, Debug)]
+pub struct Statistics<T> {
+    /// $S$, $p\times p$.
+    pub moments: Matrix<T>,
+    /// $R$, $n\times p$.
+    pub correlations: Matrix<T>,
+    /// $\lVert X\rVert_F^2$.
+    pub energy: f64,
+}
+
+impl<T: Real> Statistics<T> {
+    /// Of samples $n\times N$ and codes $p\times N$. Cost $(n+p)pN$; `energy` is known beforehand.
+    #[must_use]
+    pub fn of(samples: &Matrix<T>, codes: &Matrix<T>, energy: f64) -> Self {
+        Self {
+            moments: Matrix::of_product(codes.view(), codes.transposed()),
+            correlations: Matrix::of_product(samples.view(), codes.transposed()),
+            energy,
+        }
+    }
+
+    /// $\lVert X-DA\rVert^2=\lVert X\rVert^2-2\langle D,R\rangle+\langle D^\top D,S\rangle$, without
+    /// touching the samples; never below zero.
+    #[must_use]
+    pub fn residual(&self, atoms: &Matrix<T>, gram: &Matrix<T>) -> f64 {
+        let cross = inner(atoms.as_slice(), self.correlations.as_slice());
+        let square = inner(gram.as_slice(), self.moments.as_slice());
+        (self.energy - 2.0 * cross + square).max(0.0)
+    }
+}
+
+/// A rule that improves the atoms for fixed codes.
+pub trait Update<T: Real>: Sync {
+    /// Lowers $\lVert X-DA\rVert^2$ over $\lVert d_k\rVert\le$ `radius`; never raises it, never
+    /// leaves the ball. Atoms without a user ($S_{kk}=0$) are left alone. Returns the steps taken.
+    fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize;
+}
+
+/// $D^\top D$.
+#[must_use]
+pub fn gram<T: Real>(atoms: &Matrix<T>) -> Matrix<T> {
+    Matrix::of_product(atoms.transposed(), atoms.view())
+}

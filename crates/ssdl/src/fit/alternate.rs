@@ -1,0 +1,378 @@
+//! The alternating minimisation of the paper's Algorithm 1, over any composition of stages.
+
+use std::time::Instant;
+
+use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch, Weights};
+use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
+use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
+use crate::dictionary::{Statistics, Update, gram, init, revive};
+use crate::graph::Laplacian;
+use crate::matrix::inner;
+use crate::samples::Labels;
+use crate::{Error, Matrix, Real, Result};
+
+/// Share of the unlabelled samples that may still change class when a fit counts as settled.
+const RESTLESS: f64 = 0.001;
+/// Majorise–minimise rounds of one classifier update; later ones gain next to nothing.
+const CLASSIFIER_ROUNDS: usize = 8;
+
+/// What is composed, and with which weights.
+pub struct Recipe<'a, T> {
+    /// The graph; `None` leaves the codes uncoupled.
+    pub laplacian: Option<&'a Laplacian<T>>,
+    /// How codes are brought down.
+    pub coder: &'a dyn Descent<T>,
+    /// How atoms are brought down.
+    pub update: &'a dyn Update<T>,
+    /// How the hinge becomes a quadratic.
+    pub active_points: ActivePoints,
+    /// λ, β, γ, μ.
+    pub weights: Weights,
+    /// $r\ge1$.
+    pub sharpness: f64,
+    /// $p$.
+    pub n_atoms: usize,
+    /// α.
+    pub atom_norm: f64,
+    /// Whether unused atoms become badly reconstructed samples.
+    pub revive: bool,
+    /// Outer iterations at the most.
+    pub max_iterations: usize,
+    /// Relative change of the objective that counts as settled.
+    pub tolerance: f64,
+    /// Seed of the first atoms.
+    pub seed: u64,
+}
+
+/// What comes out.
+#[derive(Clone, Debug)]
+pub struct Fitted<T> {
+    /// $D$, $n\times p$.
+    pub atoms: Matrix<T>,
+    /// $A$, $p\times N$.
+    pub codes: Matrix<T>,
+    /// $W$, $b$.
+    pub classifier: LinearClassifier<T>,
+    /// Objective after every step.
+    pub trace: Vec<TraceRow>,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Outer iterations begun.
+    pub iterations: usize,
+    /// Atoms nobody used at the last dictionary step.
+    pub dead_atoms: usize,
+    /// Atoms revived over the whole fit.
+    pub revived_atoms: usize,
+}
+
+/// Fits atoms, codes and classifier to samples ($n\times N$) of which some are labelled.
+///
+/// # Errors
+/// If a system is singular or a value stops being finite, or the watcher stops the fit before the
+/// first classifier is ready.
+pub fn alternate<T: Real>(
+    samples: &Matrix<T>,
+    labels: &Labels,
+    recipe: &Recipe<'_, T>,
+    watch: &mut dyn Watch,
+) -> Result<Fitted<T>> {
+    let mut run = Run::start(samples, labels, recipe, watch)?;
+    let mut stop = Stop::Limit;
+    if run.record(Step::Start) == Flow::Stop {
+        stop = Stop::Cancelled;
+    }
+    while stop == Stop::Limit && run.iteration < recipe.max_iterations {
+        run.iteration += 1;
+        let before = run.objective.total();
+        stop = run.iterate()?.unwrap_or_else(|| run.settled(before));
+    }
+    if recipe.weights.discrimination == 0.0 && stop != Stop::Cancelled {
+        run.classify_apart()?;
+    }
+    Ok(Fitted {
+        atoms: run.atoms,
+        codes: run.codes,
+        classifier: run.classifier,
+        trace: run.trace,
+        stop,
+        iterations: run.iteration,
+        dead_atoms: run.dead_atoms,
+        revived_atoms: run.revived_atoms,
+    })
+}
+
+/// The state of a fit.
+struct Run<'a, T> {
+    samples: &'a Matrix<T>,
+    labels: &'a Labels,
+    recipe: &'a Recipe<'a, T>,
+    watch: &'a mut dyn Watch,
+    atoms: Matrix<T>,
+    gram: Matrix<T>,
+    codes: Matrix<T>,
+    classifier: LinearClassifier<T>,
+    shares: Shares<T>,
+    energy: f64,
+    objective: Objective,
+    surrogate: f64,
+    iteration: usize,
+    classes: Vec<usize>,
+    flips: usize,
+    dead_atoms: usize,
+    revived_atoms: usize,
+    trace: Vec<TraceRow>,
+    clock: Instant,
+}
+
+impl<'a, T: Real> Run<'a, T> {
+    /// Labelled samples as atoms, lasso codes, ridge classifier on the labelled codes.
+    fn start(
+        samples: &'a Matrix<T>,
+        labels: &'a Labels,
+        recipe: &'a Recipe<'a, T>,
+        watch: &'a mut dyn Watch,
+    ) -> Result<Self> {
+        let clock = Instant::now();
+        let radius = T::of(recipe.atom_norm);
+        let atoms = init::first_atoms(samples, labels, recipe.n_atoms, radius, recipe.seed);
+        if atoms.columns() < recipe.n_atoms {
+            watch.notice(&format!(
+                "{} atoms instead of {}: the samples give no more",
+                atoms.columns(),
+                recipe.n_atoms
+            ));
+        }
+        if atoms.columns() == 0 {
+            return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
+        }
+        let gram = gram(&atoms);
+        let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+        let energy = samples.squared_norm();
+        let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
+        let sparsity = T::of(recipe.weights.sparsity);
+        let lasso = Quadratic::individual(&gram, T::zero(), correlations, sparsity);
+        Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
+        let statistics_free = energy - 2.0 * inner(lasso.rhs.as_slice(), codes.as_slice());
+        drop(lasso);
+        let square =
+            inner(gram.as_slice(), Matrix::of_product(codes.view(), codes.transposed()).as_slice());
+        let labelled: Vec<usize> =
+            (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
+        let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
+        let classifier = ridge(
+            &codes.select_columns(&labelled),
+            &classes,
+            labels.classes().len(),
+            T::of(recipe.weights.rho()),
+        )?;
+        let scores = classifier.scores(&codes);
+        let shares = Shares::at(&scores, labels.assigned(), recipe.sharpness);
+        let mut run = Self {
+            samples,
+            labels,
+            recipe,
+            watch,
+            atoms,
+            gram,
+            codes,
+            classifier,
+            shares,
+            energy,
+            objective: Objective::default(),
+            surrogate: 0.0,
+            iteration: 0,
+            classes: scores.iter_columns().map(best).collect(),
+            flips: 0,
+            dead_atoms: 0,
+            revived_atoms: 0,
+            trace: Vec::new(),
+            clock,
+        };
+        run.objective.reconstruction = (statistics_free + square).max(0.0);
+        run.measure_codes();
+        run.measure_classifier(&scores);
+        run.surrogate = run.objective.total();
+        Ok(run)
+    }
+
+    /// One outer iteration; `Some` if the watcher stopped it.
+    fn iterate(&mut self) -> Result<Option<Stop>> {
+        let recipe = self.recipe;
+        let scores = self.classifier.scores(&self.codes);
+        self.shares = Shares::at(&scores, self.labels.assigned(), recipe.sharpness);
+        let active = Active::at(recipe.active_points, &scores, &self.shares);
+        self.measure_classifier(&scores);
+        self.measure_surrogate(&active, &scores);
+        if self.record(Step::Membership) == Flow::Stop {
+            return Ok(Some(Stop::Cancelled));
+        }
+
+        self.code(&active);
+        let statistics = Statistics::of(self.samples, &self.codes, self.energy);
+        self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
+        self.measure_codes();
+        let scores = self.classifier.scores(&self.codes);
+        self.measure_classifier(&scores);
+        self.measure_surrogate(&active, &scores);
+        self.check_finite(Step::Codes)?;
+        if self.record(Step::Codes) == Flow::Stop {
+            return Ok(Some(Stop::Cancelled));
+        }
+
+        self.learn_atoms(&statistics);
+        self.measure_surrogate(&active, &scores);
+        if self.record(Step::Dictionary) == Flow::Stop {
+            return Ok(Some(Stop::Cancelled));
+        }
+
+        if recipe.weights.discrimination > 0.0 {
+            self.learn_classifier(&active)?;
+        }
+        let scores = self.classifier.scores(&self.codes);
+        self.measure_classifier(&scores);
+        self.measure_surrogate(&active, &scores);
+        self.count_flips(&scores);
+        self.check_finite(Step::Classifier)?;
+        let flow = self.record(Step::Classifier);
+        Ok((flow == Flow::Stop).then_some(Stop::Cancelled))
+    }
+
+    fn code(&mut self, active: &Active<T>) {
+        let Weights { sparsity, manifold, discrimination, .. } = self.recipe.weights;
+        let weights = &self.classifier.weights;
+        let cross = if discrimination > 0.0 {
+            Matrix::of_product(weights.view(), weights.transposed())
+        } else {
+            Matrix::zeros(0, 0)
+        };
+        let problem = Coding {
+            samples: self.samples,
+            atoms: &self.atoms,
+            gram: &self.gram,
+            graph: self.recipe.laplacian.map(|laplacian| (T::of(manifold), laplacian)),
+            margin: (discrimination > 0.0).then_some(Margin {
+                discrimination: T::of(discrimination),
+                classifier: &self.classifier,
+                cross: &cross,
+                active,
+            }),
+            sparsity: T::of(sparsity),
+        };
+        self.recipe.coder.code(&problem, &mut self.codes);
+    }
+
+    fn learn_atoms(&mut self, statistics: &Statistics<T>) {
+        let radius = T::of(self.recipe.atom_norm);
+        self.recipe.update.update(&mut self.atoms, statistics, radius);
+        let moments = &statistics.moments;
+        if self.recipe.revive {
+            let (dead, revived) =
+                revive(&mut self.atoms, self.samples, &self.codes, moments, radius);
+            self.dead_atoms = dead - revived;
+            self.revived_atoms += revived;
+        } else {
+            let unused = |k: &usize| moments.column(*k)[*k] == T::zero();
+            self.dead_atoms = (0..moments.columns()).filter(unused).count();
+        }
+        self.gram = gram(&self.atoms);
+        self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
+    }
+
+    fn learn_classifier(&mut self, active: &Active<T>) -> Result<()> {
+        let rho = T::of(self.recipe.weights.rho());
+        let points = (self.recipe.active_points, active, &self.shares);
+        margin::update(&mut self.classifier, &self.codes, points, rho, CLASSIFIER_ROUNDS)
+            .map_err(|error| at_iteration(error, self.iteration))
+    }
+
+    /// γ = 0: the codes never heard of the classes; fit the classifier on them at the end.
+    fn classify_apart(&mut self) -> Result<()> {
+        for _ in 0..CLASSIFIER_ROUNDS {
+            let scores = self.classifier.scores(&self.codes);
+            self.shares = Shares::at(&scores, self.labels.assigned(), self.recipe.sharpness);
+            let active = Active::at(self.recipe.active_points, &scores, &self.shares);
+            self.learn_classifier(&active)?;
+        }
+        Ok(())
+    }
+
+    /// ‖A‖₁ and the graph energy.
+    fn measure_codes(&mut self) {
+        let weights = self.recipe.weights;
+        let size: f64 = self.codes.as_slice().iter().map(|a| a.abs().wide()).sum();
+        self.objective.sparsity = weights.sparsity * size;
+        self.objective.manifold = self.recipe.laplacian.map_or(0.0, |laplacian| {
+            let mut residuals = Matrix::zeros(self.codes.rows(), laplacian.factor().rows());
+            laplacian.residuals(&self.codes, &mut residuals);
+            weights.manifold * residuals.squared_norm()
+        });
+    }
+
+    fn measure_classifier(&mut self, scores: &Matrix<T>) {
+        let weights = self.recipe.weights;
+        if weights.discrimination > 0.0 {
+            self.objective.discrimination = weights.discrimination * self.shares.loss(scores);
+            self.objective.ridge = weights.ridge * self.classifier.squared_norm();
+        }
+    }
+
+    fn measure_surrogate(&mut self, active: &Active<T>, scores: &Matrix<T>) {
+        let quadratic = self.recipe.weights.discrimination * active.value(scores);
+        self.surrogate = self.objective.total() - self.objective.discrimination + quadratic;
+    }
+
+    fn count_flips(&mut self, scores: &Matrix<T>) {
+        let now: Vec<usize> = scores.iter_columns().map(best).collect();
+        let unlabelled = self.labels.assigned().iter().map(Option::is_none);
+        let pairs = now.iter().zip(&self.classes).zip(unlabelled);
+        self.flips = pairs.filter(|((new, old), free)| *free && new != old).count();
+        self.classes = now;
+    }
+
+    fn check_finite(&self, step: Step) -> Result<()> {
+        if self.objective.total().is_finite() {
+            return Ok(());
+        }
+        Err(Error::Diverged {
+            step: step.name(),
+            iteration: self.iteration,
+            what: "the objective is not finite".into(),
+        })
+    }
+
+    fn settled(&self, before: f64) -> Stop {
+        let change = (before - self.objective.total()).abs();
+        let unlabelled = self.labels.len() - self.labels.n_labelled();
+        let restless = (RESTLESS * unlabelled as f64) as usize;
+        if change <= self.recipe.tolerance * before && self.flips <= restless {
+            Stop::Converged
+        } else {
+            Stop::Limit
+        }
+    }
+
+    fn record(&mut self, step: Step) -> Flow {
+        self.trace.push(TraceRow {
+            iteration: self.iteration,
+            step,
+            objective: self.objective,
+            surrogate: self.surrogate,
+            flips: self.flips,
+            seconds: self.clock.elapsed().as_secs_f64(),
+        });
+        self.clock = Instant::now();
+        self.watch.step(&Progress {
+            iteration: self.iteration,
+            max_iterations: self.recipe.max_iterations,
+            step,
+            objective: Some(self.objective),
+        })
+    }
+}
+
+fn at_iteration(error: Error, now: usize) -> Error {
+    match error {
+        Error::Diverged { step, what, .. } => Error::Diverged { step, iteration: now, what },
+        other => other,
+    }
+}

@@ -1,0 +1,186 @@
+//! Locally linear embedding: every sample as an affine mix of its neighbours.
+//!
+//! The codes are asked to be mixed the same way: $\sum_i\lVert a_i-\sum_j v_{ij}a_j\rVert^2$.
+
+use rayon::prelude::*;
+
+use super::{Anchors, Graph, Laplacian, Neighbours};
+use crate::matrix::{Matrix, dot};
+use crate::sparse::Csr;
+use crate::wide::wide;
+use crate::{Real, Result};
+
+/// Share of the trace added to the diagonal of a singular Gram matrix.
+///
+/// Paper: the authors' program adds 0.1. Of an exact twin among the neighbours, 0.1 leaves a weight
+/// of 0.77 and 0.001 leaves 0.997, so the smaller one is used; a pseudo-inverse would leave none.
+const REGULARISATION: f64 = 1e-3;
+
+/// The LLE graph, $L = (I-V)^\top(I-V)$.
+///
+/// Paper: $\lVert A-AV\rVert^2$ is printed, but with one row of $V$ per sample it must read
+/// $\lVert A-AV^\top\rVert^2$, as the printed $L_A$ says.
+#[derive(Clone, Copy, Debug)]
+pub struct Lle {
+    /// Neighbours per sample, $k$; cut to $N-1$.
+    pub n_neighbors: usize,
+}
+
+impl<T: Real> Graph<T> for Lle {
+    fn build(&self, samples: &Matrix<T>) -> Result<Laplacian<T>> {
+        Ok(laplacian(samples, &Neighbours::within(samples, self.n_neighbors)))
+    }
+
+    fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T> {
+        let neighbours = Neighbours::between(samples, new, self.n_neighbors);
+        let weights = barycentres(samples, new, &neighbours);
+        Anchors { neighbours, weights }
+    }
+}
+
+/// $L=(I-V)^\top(I-V)$ from neighbour lists.
+pub(super) fn laplacian<T: Real>(samples: &Matrix<T>, neighbours: &Neighbours) -> Laplacian<T> {
+    let weights = barycentres(samples, samples, neighbours);
+    let k = neighbours.k();
+    let rows = (0..samples.columns()).map(|i| {
+        // A lone sample (k = 0) has nothing to agree with: its row stays empty.
+        let own = (k > 0).then_some((i, T::one()));
+        let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
+        let rest = list.iter().zip(weights.iter().skip(i * k));
+        own.into_iter().chain(rest.map(|(&j, &w)| (j as usize, -w)))
+    });
+    Laplacian::from_factor(Csr::from_rows(samples.columns(), rows))
+}
+
+/// Weights $\hat\lambda_i=\arg\min\lVert x_i-\sum_j\lambda_jx_j\rVert^2$, $\sum_j\lambda_j=1$, for
+/// each column of `queries`; they may be negative. Cost $nk^2/2$ a sample.
+#[must_use]
+pub fn barycentres<T: Real>(
+    samples: &Matrix<T>,
+    queries: &Matrix<T>,
+    neighbours: &Neighbours,
+) -> Vec<T> {
+    let k = neighbours.k();
+    let mut weights = vec![T::zero(); queries.columns() * k];
+    if k > 0 {
+        weights.par_chunks_mut(k).enumerate().with_min_len(16).for_each_init(
+            || Workspace::new(samples.rows(), k),
+            |work, (i, out)| {
+                wide(
+                    #[inline(always)]
+                    || {
+                        work.gram(samples, queries.column(i), neighbours.of(i));
+                        work.solve(out);
+                    },
+                );
+            },
+        );
+    }
+    weights
+}
+
+struct Workspace<T> {
+    differences: Vec<T>,
+    gram: Vec<T>,
+    factor: Vec<T>,
+    k: usize,
+}
+
+impl<T: Real> Workspace<T> {
+    fn new(n: usize, k: usize) -> Self {
+        let zeros = |len| vec![T::zero(); len];
+        Self { differences: zeros(n * k), gram: zeros(k * k), factor: zeros(k * k), k }
+    }
+
+    /// $\Gamma_{ab}=\langle x-x_a,x-x_b\rangle$.
+    #[inline(always)]
+    fn gram(&mut self, samples: &Matrix<T>, x: &[T], neighbours: &[u32]) {
+        let n = x.len();
+        for (a, &j) in neighbours.iter().enumerate() {
+            let row = &mut self.differences[a * n..][..n];
+            for ((d, &x), &y) in row.iter_mut().zip(x).zip(samples.column(j as usize)) {
+                *d = x - y;
+            }
+        }
+        for a in 0..self.k {
+            for b in 0..=a {
+                let (za, zb) = (&self.differences[a * n..][..n], &self.differences[b * n..][..n]);
+                let value = dot(za, zb);
+                self.gram[a * self.k + b] = value;
+                self.gram[b * self.k + a] = value;
+            }
+        }
+    }
+
+    /// $\Gamma^{-1}1/(1^\top\Gamma^{-1}1)$, regularised only where Γ is singular.
+    #[inline(always)]
+    fn solve(&mut self, out: &mut [T]) {
+        let k = self.k;
+        let even = T::one() / T::of(k as f64);
+        let trace: T = (0..k).map(|a| self.gram[a * k + a]).sum();
+        // Every neighbour coincides with the sample (or the distances underflow): no direction is
+        // better than another.
+        if trace <= T::min_positive_value() || !trace.is_finite() {
+            out.fill(even);
+            return;
+        }
+        for added in [T::zero(), T::of(REGULARISATION) * trace] {
+            if self.factorise(added) {
+                out.fill(T::one());
+                self.substitute(out);
+                let sum: T = out.iter().copied().sum();
+                let size: T = out.iter().map(|w| w.abs()).sum();
+                if sum.is_finite() && sum.abs() > T::epsilon() * size {
+                    out.iter_mut().for_each(|w| *w /= sum);
+                    return;
+                }
+            }
+        }
+        out.fill(even);
+    }
+
+    /// Lower Cholesky factor of Γ + added·I; false at a pivot that rounding alone could make.
+    #[inline(always)]
+    fn factorise(&mut self, added: T) -> bool {
+        let k = self.k;
+        let largest = (0..k).map(|a| self.gram[a * k + a]).fold(T::zero(), T::max) + added;
+        let tiny = T::of(k as f64) * T::epsilon() * largest;
+        for a in 0..k {
+            for b in 0..=a {
+                let shift = if a == b { added } else { T::zero() };
+                let mut sum = self.gram[a * k + b] + shift;
+                for c in 0..b {
+                    sum -= self.factor[a * k + c] * self.factor[b * k + c];
+                }
+                if a == b {
+                    if sum <= tiny {
+                        return false;
+                    }
+                    self.factor[a * k + a] = sum.sqrt();
+                } else {
+                    self.factor[a * k + b] = sum / self.factor[b * k + b];
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn substitute(&self, x: &mut [T]) {
+        let k = self.k;
+        for a in 0..k {
+            for b in 0..a {
+                let known = x[b];
+                x[a] -= self.factor[a * k + b] * known;
+            }
+            x[a] /= self.factor[a * k + a];
+        }
+        for a in (0..k).rev() {
+            for b in a + 1..k {
+                let known = x[b];
+                x[a] -= self.factor[b * k + a] * known;
+            }
+            x[a] /= self.factor[a * k + a];
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Each published method is one file that composes the stages; this list is their register.
+//!
+//! From [`all`] come the program's `methods` and `fit --method`, the generated documentation and
+//! the contract tests. To add a method: write its file, add its line.
+
+mod request;
+mod ssdl_ga;
+mod ussdl;
+
+pub use request::Options;
+pub use ssdl_ga::{Coder, DictionaryUpdate, SsdlGa};
+pub use ussdl::Ussdl;
+
+use crate::fit::Watch;
+use crate::knobs::Knob;
+use crate::model::Model;
+use crate::{Error, Real, Result, Samples};
+
+/// Every method, in the order they are shown.
+#[must_use]
+pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
+    vec![&ssdl_ga::Entry, &ussdl::Entry]
+}
+
+/// The method of this name.
+///
+/// # Errors
+/// If there is none; the error lists the names.
+pub fn find<T: Real>(name: &str) -> Result<&'static dyn Method<T>> {
+    all::<T>().into_iter().find(|method| method.describe().name == name).ok_or_else(|| {
+        let known: Vec<&str> = all::<T>().iter().map(|method| method.describe().name).collect();
+        Error::Unknown { what: "method", got: name.to_owned(), known: known.join(", ") }
+    })
+}
+
+/// A method as the register sees it: described, with knobs by name, ready to fit.
+pub trait Method<T: Real>: Sync {
+    /// What it is.
+    fn describe(&self) -> &'static Description;
+
+    /// Its knobs, with defaults and ranges.
+    fn knobs(&self) -> Vec<Knob>;
+
+    /// Checks knobs given as (name, value) text without fitting.
+    ///
+    /// # Errors
+    /// If a name is unknown or a value out of range.
+    fn check(&self, knobs: &[(String, String)]) -> Result<()>;
+
+    /// Fits a model to raw samples.
+    ///
+    /// # Errors
+    /// If a knob, the labels or the samples do not allow it.
+    fn fit(
+        &self,
+        knobs: &[(String, String)],
+        samples: Samples<T>,
+        options: &Options<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<Model<T>>;
+}
+
+/// What is known of a method before it runs; documentation is made from this.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// The acronym spelt out.
+    pub title: &'static str,
+    /// Who published it, and where.
+    pub reference: &'static str,
+    /// Where it can be read.
+    pub link: &'static str,
+    /// The objective, in KaTeX.
+    pub objective: &'static str,
+    /// The objective, in plain text for terminals.
+    pub objective_text: &'static str,
+    /// One paragraph: what it does and when to take it.
+    pub summary: &'static str,
+    /// Whether unlabelled samples are used.
+    pub semi_supervised: bool,
+    /// Whether new samples can be classified after the fit.
+    pub inductive: bool,
+    /// Whether codes pull on each other (`group`) or are found one by one (`individual`).
+    pub coding: &'static str,
+    /// Knobs used in the paper's experiments: data set, then (knob, value).
+    pub published: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+}

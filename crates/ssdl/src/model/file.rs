@@ -1,0 +1,408 @@
+//! The model file: safetensors with one JSON header, written atomically, read with suspicion.
+//!
+//! Tensors hold samples as rows (`codes` is `[N, p]`), so any safetensors reader sees the layout
+//! that NumPy users expect; the bytes are our columns.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+
+use super::{Model, OutOfSample, Report};
+use crate::classifier::LinearClassifier;
+use crate::samples::prepare::{Pipeline, Plan};
+use crate::{Error, Labels, Matrix, Real, Result};
+
+/// What the header says this is.
+const FORMAT: &str = "ssdl-model";
+/// Versions that this library reads; it writes the last.
+const VERSIONS: &[u32] = &[1];
+/// Longest header that is read: a name of a class here, a trace there, but never more than this.
+const LONGEST_HEADER: u64 = 64 << 20;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    precision: String,
+    method: String,
+    knobs: Vec<(String, String)>,
+    classes: Vec<String>,
+    prepare: Vec<String>,
+    n_features: usize,
+    image: Option<[usize; 2]>,
+    out_of_sample: OutOfSample,
+    report: Report,
+}
+
+/// Only what must be known before the rest is believed.
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    version: u32,
+}
+
+/// The number type inside a model file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
+/// The number type of a model file, from its header alone.
+///
+/// # Errors
+/// If the file cannot be read or is not a model.
+pub fn precision_of(path: &Path) -> Result<Precision> {
+    let bytes = header_bytes(path)?;
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|e| refuse(path, &e))?;
+    match header(path, metadata.metadata().as_ref())?.precision.as_str() {
+        "f32" => Ok(Precision::Single),
+        "f64" => Ok(Precision::Double),
+        other => Err(refuse(path, &format!("its numbers are `{other}`, not f32 or f64"))),
+    }
+}
+
+impl<T: Real> Model<T> {
+    /// Writes the model; an existing file is replaced only once the new one is whole.
+    ///
+    /// # Errors
+    /// If the folder or the disk does not allow it; the old file is then still there.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let header = serde_json::to_string(&self.header()).map_err(|e| io(e.into()))?;
+        let metadata = HashMap::from([("ssdl".to_owned(), header)]);
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let temporary =
+            tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(io)?;
+        safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path()).map_err(
+            |e| match e {
+                safetensors::SafeTensorError::IoError(source) => io(source),
+                other => io(std::io::Error::other(other.to_string())),
+            },
+        )?;
+        temporary.as_file().sync_all().map_err(io)?;
+        allow_others_to_read(temporary.as_file()).map_err(io)?;
+        temporary.persist(path).map_err(|e| io(e.error))?;
+        Ok(())
+    }
+
+    /// Reads a model whose numbers are of this type.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not a model, is of another version or number type, or its
+    /// parts do not fit each other. Nothing larger than the file is allocated.
+    pub fn load(path: &Path) -> Result<Self> {
+        // The length field is checked before the body is read, so a few hostile bytes stay cheap.
+        header_bytes(path)?;
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let bytes = std::fs::read(path).map_err(io)?;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|e| refuse(path, &e))?;
+        let header = header(path, metadata.metadata().as_ref())?;
+        if header.precision != T::NAME {
+            let found = &header.precision;
+            return Err(refuse(path, &format!("its numbers are {found}, asked for {}", T::NAME)));
+        }
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| refuse(path, &e))?;
+        Parts { path, header, tensors }.assemble()
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            format: FORMAT.to_owned(),
+            version: VERSIONS[VERSIONS.len() - 1],
+            precision: T::NAME.to_owned(),
+            method: self.method.clone(),
+            knobs: self.knobs.clone(),
+            classes: self.classes().to_vec(),
+            prepare: self.preparation.plans().iter().map(ToString::to_string).collect(),
+            n_features: self.preparation.n_features(),
+            image: self.image,
+            out_of_sample: self.rule,
+            report: self.report.clone(),
+        }
+    }
+
+    fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
+        let labels = self.labels.assigned().iter().map(|label| match label {
+            Some(class) => *class as i32,
+            None => -1,
+        });
+        let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
+        let mut tensors = vec![
+            ("atoms".to_owned(), Tensor::of(&self.atoms)),
+            ("codes".to_owned(), Tensor::of(&self.codes)),
+            ("weights".to_owned(), Tensor::of(&self.classifier.weights)),
+            (
+                "bias".to_owned(),
+                Tensor {
+                    dtype: dtype::<T>(),
+                    shape: vec![self.classifier.bias.len()],
+                    bytes: little_endian(&self.classifier.bias),
+                },
+            ),
+            (
+                "labels".to_owned(),
+                Tensor {
+                    dtype: Dtype::I32,
+                    shape: vec![self.labels.len()],
+                    bytes: Cow::Owned(labels),
+                },
+            ),
+        ];
+        if let Some(training) = &self.training {
+            tensors.push(("training".to_owned(), Tensor::of(training)));
+        }
+        for (name, matrix) in self.preparation.tensors() {
+            let shape = vec![matrix.columns(), matrix.rows()];
+            let bytes = Cow::Owned(little_endian(matrix.as_slice()).into_owned());
+            tensors.push((name, Tensor { dtype: dtype::<T>(), shape, bytes }));
+        }
+        tensors
+    }
+}
+
+/// A file that everybody may read, as any program would leave it; temporary files are private.
+fn allow_others_to_read(file: &File) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
+fn refuse(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Format { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// The length field and the JSON of a safetensors file, nothing else.
+fn header_bytes(path: &Path) -> Result<Vec<u8>> {
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    let mut length = [0u8; 8];
+    if size < 8 || file.read_exact(&mut length).is_err() {
+        return Err(refuse(path, &"it is empty or cut off before its header"));
+    }
+    let announced = u64::from_le_bytes(length);
+    if announced > LONGEST_HEADER || announced > size - 8 {
+        return Err(refuse(
+            path,
+            &format!(
+                "its header claims {announced} bytes, the file has {size}: cut off or another format"
+            ),
+        ));
+    }
+    let mut bytes = length.to_vec();
+    file.take(announced).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}
+
+fn header(path: &Path, metadata: Option<&HashMap<String, String>>) -> Result<Header> {
+    let text = metadata
+        .and_then(|entries| entries.get("ssdl"))
+        .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
+    let version: Version = serde_json::from_str(text)
+        .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
+    if version.format != FORMAT {
+        return Err(refuse(path, &format!("its header says `{}`", version.format)));
+    }
+    if !VERSIONS.contains(&version.version) {
+        return Err(refuse(
+            path,
+            &format!(
+                "format version {}; this program reads {VERSIONS:?}: update it, or fit again",
+                version.version
+            ),
+        ));
+    }
+    serde_json::from_str(text).map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))
+}
+
+/// A file whose framing is sound; its contents are not believed yet.
+struct Parts<'a> {
+    path: &'a Path,
+    header: Header,
+    tensors: SafeTensors<'a>,
+}
+
+impl Parts<'_> {
+    fn assemble<T: Real>(self) -> Result<Model<T>> {
+        let labels = self.labels()?;
+        let preparation = self.preparation::<T>()?;
+        let atoms = self.matrix::<T>("atoms", preparation.n_prepared(), None)?;
+        let (p, n) = (atoms.columns(), labels.len());
+        let codes = self.matrix("codes", p, Some(n))?;
+        let n_classes = labels.classes().len();
+        let weights = self.matrix("weights", p, Some(n_classes))?;
+        let bias = self.numbers("bias", &[n_classes])?;
+        let rule = self.header.out_of_sample;
+        self.check_rule(&rule)?;
+        let training = if rule.manifold > 0.0 {
+            Some(self.matrix("training", preparation.n_prepared(), Some(n))?)
+        } else {
+            None
+        };
+        let image =
+            self.header.image.filter(|[h, w]| h.checked_mul(*w) == Some(preparation.n_features()));
+        Ok(Model {
+            method: self.header.method,
+            knobs: self.header.knobs,
+            labels,
+            preparation,
+            training,
+            atoms,
+            codes,
+            classifier: LinearClassifier { weights, bias },
+            rule,
+            image,
+            report: self.header.report,
+        })
+    }
+
+    fn check_rule(&self, rule: &OutOfSample) -> Result<()> {
+        let sound = |v: f64, least: f64| v.is_finite() && v >= least;
+        if sound(rule.sparsity, 0.0) && sound(rule.manifold, 0.0) && sound(rule.sharpness, 1.0) {
+            return Ok(());
+        }
+        Err(refuse(self.path, &"its coding rule is out of range"))
+    }
+
+    fn labels(&self) -> Result<Labels> {
+        let classes = self.header.classes.clone();
+        if classes.len() < 2 {
+            return Err(refuse(self.path, &"it names fewer than two classes"));
+        }
+        let tensor = self.tensor("labels")?;
+        if tensor.dtype() != Dtype::I32 || tensor.shape().len() != 1 {
+            return Err(refuse(self.path, &"`labels` must be a list of 32-bit integers"));
+        }
+        let values =
+            tensor.data().chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let assigned = values.map(|v| usize::try_from(v).ok()).collect();
+        Labels::new(classes, assigned).map_err(|e| refuse(self.path, &e))
+    }
+
+    fn preparation<T: Real>(&self) -> Result<Pipeline<T>> {
+        let plans: Result<Vec<Plan>> =
+            self.header.prepare.iter().map(|text| text.parse()).collect();
+        let plans = plans.map_err(|e| refuse(self.path, &e))?;
+        let mut find = |name: &str| {
+            let tensor = self.tensors.tensor(name).ok()?;
+            let &[columns, rows] = tensor.shape() else { return None };
+            (tensor.dtype() == dtype::<T>())
+                .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
+        };
+        Pipeline::restore(&plans, self.header.n_features, &mut find)
+            .map_err(|e| refuse(self.path, &e))
+    }
+
+    fn tensor(&self, name: &str) -> Result<safetensors::tensor::TensorView<'_>> {
+        self.tensors.tensor(name).map_err(|_| refuse(self.path, &format!("`{name}` is missing")))
+    }
+
+    /// A tensor `[columns, rows]`; `columns` is free where `None`, but never zero.
+    fn matrix<T: Real>(
+        &self,
+        name: &str,
+        rows: usize,
+        columns: Option<usize>,
+    ) -> Result<Matrix<T>> {
+        let found = self.tensor(name)?.shape().to_vec();
+        let columns = columns.or_else(|| found.first().copied()).unwrap_or(0);
+        if columns == 0 {
+            return Err(refuse(self.path, &format!("`{name}` is empty")));
+        }
+        let data = self.numbers(name, &[columns, rows])?;
+        Matrix::from_columns(rows, columns, data)
+            .ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
+    }
+
+    fn numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
+        let tensor = self.tensor(name)?;
+        if tensor.dtype() != dtype::<T>() || tensor.shape() != shape {
+            return Err(refuse(
+                self.path,
+                &format!(
+                    "`{name}` is {:?} {:?}, expected {} {shape:?}",
+                    tensor.dtype(),
+                    tensor.shape(),
+                    T::NAME
+                ),
+            ));
+        }
+        let values: Vec<T> = from_little_endian(tensor.data());
+        if values.iter().any(|v| !v.is_finite()) {
+            return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
+        }
+        Ok(values)
+    }
+}
+
+/// A tensor on its way to the file.
+struct Tensor<'a> {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Tensor<'a> {
+    fn of<T: Real>(matrix: &'a Matrix<T>) -> Self {
+        Self {
+            dtype: dtype::<T>(),
+            shape: vec![matrix.columns(), matrix.rows()],
+            bytes: little_endian(matrix.as_slice()),
+        }
+    }
+}
+
+impl safetensors::View for Tensor<'_> {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+fn dtype<T: Real>() -> Dtype {
+    if size_of::<T>() == 4 { Dtype::F32 } else { Dtype::F64 }
+}
+
+/// The file is little-endian; so is every machine this is likely to run on, and there nothing is
+/// copied.
+fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytes)
+    } else {
+        Cow::Owned(
+            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect(),
+        )
+    }
+}
+
+fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {
+    if cfg!(target_endian = "little") {
+        bytemuck::pod_collect_to_vec(bytes)
+    } else {
+        let swapped: Vec<u8> =
+            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect();
+        bytemuck::pod_collect_to_vec(&swapped)
+    }
+}

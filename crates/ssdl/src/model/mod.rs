@@ -1,0 +1,232 @@
+//! 6. What comes out: a model that codes and classifies new samples.
+
+mod attach;
+mod file;
+
+pub use file::{Precision, precision_of};
+
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::{LinearClassifier, best, memberships};
+use crate::fit::{Fitted, Objective, Stop, TraceRow};
+use crate::samples::prepare::Pipeline;
+use crate::{Labels, Matrix, Real, Result};
+
+/// How new samples are coded and judged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutOfSample {
+    /// λ.
+    pub sparsity: f64,
+    /// β; 0 codes without the training samples.
+    pub manifold: f64,
+    /// $k$.
+    pub n_neighbors: usize,
+    /// $r$, which turns scores into probabilities.
+    pub sharpness: f64,
+}
+
+/// How the fit went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of this library.
+    pub version: String,
+    /// Seed of the fit.
+    pub seed: u64,
+    /// Outer iterations.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// The objective at the end, by term.
+    pub objective: Objective,
+    /// The objective after every step.
+    pub trace: Vec<TraceRow>,
+    /// Atoms nobody uses.
+    pub dead_atoms: usize,
+    /// Atoms revived during the fit.
+    pub revived_atoms: usize,
+    /// Seconds for the graph.
+    pub graph_seconds: f64,
+    /// Seconds in all.
+    pub seconds: f64,
+}
+
+/// A fitted model: everything needed to judge raw samples, and what was learnt about the training
+/// samples.
+#[derive(Clone, Debug)]
+pub struct Model<T> {
+    method: String,
+    knobs: Vec<(String, String)>,
+    labels: Labels,
+    preparation: Pipeline<T>,
+    training: Option<Matrix<T>>,
+    atoms: Matrix<T>,
+    codes: Matrix<T>,
+    classifier: LinearClassifier<T>,
+    rule: OutOfSample,
+    image: Option<[usize; 2]>,
+    report: Report,
+}
+
+/// What is said of a set of samples.
+#[derive(Clone, Debug)]
+pub struct Prediction<T> {
+    /// The class of each sample, by name.
+    pub labels: Vec<String>,
+    /// The class of each sample, by index into [`Model::classes`].
+    pub classes: Vec<usize>,
+    /// $C\times N$ linear scores.
+    pub scores: Matrix<T>,
+    /// $C\times N$; every column sums to one.
+    pub probabilities: Matrix<T>,
+    /// $p\times N$ sparse codes.
+    pub codes: Matrix<T>,
+}
+
+/// The parts a method hands over.
+pub(crate) struct Assembly<T> {
+    pub method: &'static str,
+    pub knobs: Vec<(&'static str, String)>,
+    pub labels: Labels,
+    pub preparation: Pipeline<T>,
+    pub training: Matrix<T>,
+    pub fitted: Fitted<T>,
+    pub rule: OutOfSample,
+    pub image: Option<[usize; 2]>,
+    pub seed: u64,
+    pub graph_seconds: f64,
+    pub seconds: f64,
+}
+
+impl<T: Real> Model<T> {
+    pub(crate) fn assemble(parts: Assembly<T>) -> Self {
+        let Assembly { fitted, rule, .. } = parts;
+        Self {
+            method: parts.method.to_owned(),
+            knobs: parts.knobs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            labels: parts.labels,
+            preparation: parts.preparation,
+            // Without a graph new samples are coded by the atoms alone.
+            training: (rule.manifold > 0.0).then_some(parts.training),
+            atoms: fitted.atoms,
+            codes: fitted.codes,
+            classifier: fitted.classifier,
+            rule,
+            image: parts.image,
+            report: Report {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                seed: parts.seed,
+                iterations: fitted.iterations,
+                stop: fitted.stop,
+                objective: fitted.trace.last().map(|row| row.objective).unwrap_or_default(),
+                trace: fitted.trace,
+                dead_atoms: fitted.dead_atoms,
+                revived_atoms: fitted.revived_atoms,
+                graph_seconds: parts.graph_seconds,
+                seconds: parts.seconds,
+            },
+        }
+    }
+
+    /// Name of the method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Knobs the model was fitted with, after cuts.
+    #[must_use]
+    pub fn knobs(&self) -> &[(String, String)] {
+        &self.knobs
+    }
+
+    /// Class names, in the order of scores and probabilities.
+    #[must_use]
+    pub fn classes(&self) -> &[String] {
+        self.labels.classes()
+    }
+
+    /// The labels it was fitted with.
+    #[must_use]
+    pub fn training_labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The preparation that raw samples go through.
+    #[must_use]
+    pub fn preparation(&self) -> &Pipeline<T> {
+        &self.preparation
+    }
+
+    /// Features of a raw sample.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.preparation.n_features()
+    }
+
+    /// $D$: one atom a column, in the space of prepared samples.
+    #[must_use]
+    pub fn atoms(&self) -> &Matrix<T> {
+        &self.atoms
+    }
+
+    /// Codes of the training samples, $p\times N$.
+    #[must_use]
+    pub fn codes(&self) -> &Matrix<T> {
+        &self.codes
+    }
+
+    /// The linear classifier on codes.
+    #[must_use]
+    pub fn classifier(&self) -> &LinearClassifier<T> {
+        &self.classifier
+    }
+
+    /// Height and width of a sample, if samples are images.
+    #[must_use]
+    pub fn image(&self) -> Option<[usize; 2]> {
+        self.image
+    }
+
+    /// How new samples are coded.
+    #[must_use]
+    pub fn out_of_sample(&self) -> OutOfSample {
+        self.rule
+    }
+
+    /// How the fit went.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What the fit itself says of the training samples (labelled ones included): their own codes,
+    /// judged by the classifier. For other samples see [`Model::predict`].
+    #[must_use]
+    pub fn transduction(&self) -> Prediction<T> {
+        self.judge(self.codes.clone())
+    }
+
+    /// Classifies raw samples ($n\times N$), each independently of the others.
+    ///
+    /// # Errors
+    /// If the number of features is wrong or a value is not finite.
+    pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
+        Ok(self.judge(self.code(raw)?))
+    }
+
+    fn judge(&self, codes: Matrix<T>) -> Prediction<T> {
+        let mut scores = Matrix::of_each(self.classifier.weights.transposed(), &codes, None);
+        for j in 0..scores.columns() {
+            let column = scores.column_mut(j).iter_mut();
+            column.zip(&self.classifier.bias).for_each(|(s, &b)| *s += b);
+        }
+        let classes: Vec<usize> = scores.iter_columns().map(best).collect();
+        Prediction {
+            labels: classes.iter().map(|&class| self.classes()[class].clone()).collect(),
+            classes,
+            probabilities: memberships(&scores, self.rule.sharpness),
+            scores,
+            codes,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the user asks of the preparation: the name of a step and what stands after its `=`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Kind;
+use crate::{Error, Result};
+
+/// One step asked for, such as `standardise` or `pca=300`; read with [`str::parse`], written back
+/// by `Display`.
+///
+/// ```
+/// use ssdl::samples::prepare::Plan;
+///
+/// let plan: Plan = "pca=300".parse()?;
+/// assert_eq!((plan.name(), plan.to_string().as_str()), ("pca", "pca=300"));
+/// assert!("pca=0".parse::<Plan>().is_err());
+/// # Ok::<(), ssdl::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    name: &'static str,
+    argument: Option<String>,
+}
+
+impl Plan {
+    /// The name of the step.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The argument as a finite number above 0.
+    pub(super) fn positive(&self) -> Result<f64> {
+        self.read(|&number: &f64| number.is_finite() && number > 0.0)
+            .ok_or_else(|| self.refuse("a number > 0"))
+    }
+
+    /// The argument as a count of at least 1.
+    pub(super) fn count(&self) -> Result<usize> {
+        self.read(|&count| count >= 1).ok_or_else(|| self.refuse("a whole number >= 1"))
+    }
+
+    /// Refuses any argument.
+    pub(super) fn nothing(&self) -> Result<()> {
+        if self.argument.is_none() { Ok(()) } else { Err(self.refuse("the name alone")) }
+    }
+
+    /// The error that says which arguments would be accepted.
+    pub(super) fn refuse(&self, allowed: impl Into<String>) -> Error {
+        let got = match self.argument.as_deref() {
+            None => "missing",
+            Some("") => "empty",
+            Some(text) => text,
+        };
+        Error::Knob { name: self.name.into(), got: got.into(), allowed: allowed.into() }
+    }
+
+    fn read<V: FromStr>(&self, is_allowed: impl Fn(&V) -> bool) -> Option<V> {
+        self.argument.as_ref()?.parse().ok().filter(is_allowed)
+    }
+}
+
+impl FromStr for Plan {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, argument) = match text.split_once('=') {
+            Some((name, argument)) => (name, Some(argument.trim().to_owned())),
+            None => (text, None),
+        };
+        let description = Kind::<f64>::named(name.trim())?.description;
+        let plan = Self { name: description.name, argument };
+        (description.check)(&plan)?;
+        Ok(plan)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.argument {
+            None => f.write_str(self.name),
+            Some(argument) => write!(f, "{}={argument}", self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::prepare::fixed_cases;
+    use proptest::prelude::*;
+
+    fn refusal(text: &str) -> String {
+        text.parse::<Plan>().expect_err(text).to_string()
+    }
+
+    #[test]
+    fn plans_read_and_write_the_same_text() -> Result<()> {
+        for text in ["scale=5", "scale=0.25", "standardise", "pca=300", "projection=540"] {
+            assert_eq!(text.parse::<Plan>()?.to_string(), text);
+        }
+        assert_eq!(" pca = 3 ".parse::<Plan>()?.to_string(), "pca=3");
+        Ok(())
+    }
+
+    #[test]
+    fn refusals_name_the_step_the_value_and_what_is_allowed() {
+        assert_eq!(refusal("scale=-1"), "knob `scale` is -1; allowed: a number > 0");
+        assert_eq!(refusal("scale"), "knob `scale` is missing; allowed: a number > 0");
+        assert_eq!(refusal("pca="), "knob `pca` is empty; allowed: a whole number >= 1");
+        assert_eq!(refusal("standardise=2"), "knob `standardise` is 2; allowed: the name alone");
+        assert_eq!(
+            refusal("whiten"),
+            "unknown preparation step `whiten`; \
+             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT"
+        );
+    }
+
+    #[test]
+    fn hostile_arguments_are_refused() {
+        let texts = [
+            "",
+            "=",
+            "=3",
+            "scale=nan",
+            "scale=inf",
+            "scale=0",
+            "scale=5=5",
+            "scale=1e999",
+            "pca=0",
+            "pca=-3",
+            "pca=2.5",
+            "pca=99999999999999999999999",
+            "projection=ten",
+            "standardise=",
+            "pca,3",
+            "PCA=3",
+        ];
+        for text in texts {
+            assert!(text.parse::<Plan>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(fixed_cases(128))]
+
+        #[test]
+        fn any_text_is_read_or_refused_and_read_plans_survive_a_round_trip(
+            text in "(scale|standardise|pca|projection|x)?=?[-0-9.einfa ]{0,6}"
+        ) {
+            if let Ok(plan) = text.parse::<Plan>() {
+                prop_assert_eq!(&plan.to_string().parse::<Plan>().expect("its own text"), &plan);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Compressed sparse rows: the storage of every graph.
+
+use crate::{Error, Real, Result};
+
+/// A sparse matrix stored row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<T> {
+    columns: usize,
+    starts: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Csr<T> {
+    /// Checks and takes over the three arrays of the usual CSR format.
+    ///
+    /// # Errors
+    /// If the offsets do not describe the other arrays, an index is out of range or stands twice in
+    /// a row, or a value is not finite.
+    pub fn new(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<T>,
+    ) -> Result<Self> {
+        let refuse = |what: String| Err(Error::Graph(what));
+        if starts.first() != Some(&0) || starts.last() != Some(&indices.len()) {
+            return refuse("row offsets must run from 0 to the number of entries".into());
+        }
+        if starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            return refuse("row offsets must not decrease".into());
+        }
+        if indices.len() != values.len() {
+            return refuse(format!("{} indices but {} values", indices.len(), values.len()));
+        }
+        let mut last_seen = vec![usize::MAX; columns];
+        for row in 0..starts.len() - 1 {
+            for at in starts[row]..starts[row + 1] {
+                let column = indices[at] as usize;
+                if column >= columns {
+                    return refuse(format!("row {row}: index {column}, but only {columns} nodes"));
+                }
+                if last_seen[column] == row {
+                    return refuse(format!("row {row}: index {column} stands twice"));
+                }
+                last_seen[column] = row;
+                if !values[at].is_finite() {
+                    return refuse(format!("row {row}, node {column}: weight {}", values[at]));
+                }
+            }
+        }
+        Ok(Self { columns, starts, indices, values })
+    }
+
+    /// Builds from rows of (column, value) pairs that are known to be in range and distinct.
+    pub(crate) fn from_rows<R>(columns: usize, rows: impl IntoIterator<Item = R>) -> Self
+    where
+        R: IntoIterator<Item = (usize, T)>,
+    {
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (column, value) in row {
+                debug_assert!(column < columns, "column {column} of {columns}");
+                indices.push(column as u32);
+                values.push(value);
+            }
+            starts.push(indices.len());
+        }
+        Self { columns, starts, indices, values }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of stored entries.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// The stored entries of one row, as (column, value).
+    pub fn row(&self, i: usize) -> impl ExactSizeIterator<Item = (usize, T)> + '_ {
+        let range = self.starts[i]..self.starts[i + 1];
+        self.indices[range.clone()]
+            .iter()
+            .zip(&self.values[range])
+            .map(|(&column, &value)| (column as usize, value))
+    }
+
+    /// The transpose; rows of the result list their entries in ascending order.
+    #[must_use]
+    pub fn transpose(&self) -> Self {
+        let mut starts = vec![0; self.columns + 1];
+        for &column in &self.indices {
+            starts[column as usize + 1] += 1;
+        }
+        for column in 0..self.columns {
+            starts[column + 1] += starts[column];
+        }
+        let mut next = starts.clone();
+        let mut indices = vec![0; self.entries()];
+        let mut values = vec![T::zero(); self.entries()];
+        for row in 0..self.rows() {
+            for (column, value) in self.row(row) {
+                indices[next[column]] = row as u32;
+                values[next[column]] = value;
+                next[column] += 1;
+            }
+        }
+        Self { columns: self.rows(), starts, indices, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposing_twice_gives_the_same_matrix() {
+        let m = Csr::new(3, vec![0, 2, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0]).expect("valid");
+        assert_eq!(m.transpose().transpose(), m);
+        assert_eq!(m.transpose().row(2).collect::<Vec<_>>(), [(0, 2.0)]);
+    }
+
+    #[test]
+    fn malformed_input_is_refused() {
+        let bad = |starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>| {
+            Csr::new(2, starts, indices, values).is_err()
+        };
+        assert!(bad(vec![0, 1], vec![2], vec![1.0]));
+        assert!(bad(vec![0, 2], vec![1, 1], vec![1.0, 1.0]));
+        assert!(bad(vec![0, 1], vec![1], vec![f64::NAN]));
+        assert!(bad(vec![0, 2, 1], vec![0], vec![1.0]));
+        assert!(bad(vec![1, 1], vec![], vec![]));
+    }
+}

@@ -1,0 +1,197 @@
+//! `cargo xtask bench`: measurements of the program, beside the Python reference where there is one.
+
+mod digits;
+mod files;
+mod growth;
+mod numbers;
+mod parity;
+mod program;
+mod reference;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::outcome::{Outcome, While};
+use crate::workspace;
+use reference::Reference;
+
+const HELP: &str = "\
+Usage: cargo xtask bench [options]
+
+Measures the release build and prints Markdown tables, also kept in target/bench/report.md.
+
+Options:
+  --set SET         what to measure (default: parity)
+                      parity   accuracy, objective and seconds on the published splits of USPS and
+                               MNIST, beside the Python reference run in the same sitting
+                      growth   memory and seconds for 5,000, 10,000 and 20,000 samples of MNIST
+                      threads  one and two threads in turn on 5,000 samples of MNIST
+                      all      everything
+  --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
+  --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
+  --seeds N         only the first N listed seeds of each data set
+
+parity makes a Python environment in target/oracle-venv the first time; that needs python3, pip and
+the network. Run on an idle machine.";
+
+/// Where everything is that a measurement needs.
+pub struct Setting {
+    pub program: PathBuf,
+    pub data: PathBuf,
+    pub reference: PathBuf,
+    /// Where the files of the runs and the report go.
+    pub folder: PathBuf,
+    pub seeds: usize,
+}
+
+#[derive(Debug, PartialEq)]
+struct Options {
+    set: String,
+    data: Option<PathBuf>,
+    reference: Option<PathBuf>,
+    seeds: usize,
+}
+
+pub fn run(arguments: &[String]) -> Outcome<()> {
+    let Some(options) = parse(arguments)? else {
+        println!("{HELP}");
+        return Ok(());
+    };
+    let data = options
+        .data
+        .or_else(|| std::env::var_os("SSDL_DATA").map(PathBuf::from))
+        .ok_or("where are the data sets? Give --data DIR or set SSDL_DATA")?;
+    let data = data.canonicalize().during(|| data.display().to_string())?;
+    let reference = options.reference.unwrap_or_else(|| data.join("../reference"));
+    let reference = reference.canonicalize().during(|| reference.display().to_string())?;
+    let target = workspace::target()?;
+    let folder = target.join("bench");
+    fs::create_dir_all(&folder).during(|| folder.display().to_string())?;
+    let program = program::build(&target)?;
+    let setting = Setting { program, data, reference, folder, seeds: options.seeds };
+
+    let mut report = Report::begin(&setting, arguments)?;
+    let wanted = |set: &str| options.set == set || options.set == "all";
+    if wanted("parity") {
+        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
+        for name in ["usps", "mnist"] {
+            report.add(&parity::measure(&setting, &python, name)?)?;
+        }
+    }
+    if wanted("growth") {
+        report.add(&growth::measure(&setting)?)?;
+    }
+    if wanted("threads") {
+        report.add(&growth::threads(&setting)?)?;
+    }
+    println!("kept in {}", report.path.display());
+    Ok(())
+}
+
+/// `None` asks for the help text.
+fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
+    let mut options =
+        Options { set: "parity".to_owned(), data: None, reference: None, seeds: usize::MAX };
+    let mut rest = arguments.iter();
+    while let Some(flag) = rest.next() {
+        if flag == "--help" || flag == "-h" {
+            return Ok(None);
+        }
+        let mut value = || rest.next().ok_or_else(|| format!("{flag} needs a value\n\n{HELP}"));
+        match flag.as_str() {
+            "--set" => options.set = value()?.clone(),
+            "--data" => options.data = Some(value()?.into()),
+            "--reference" => options.reference = Some(value()?.into()),
+            "--seeds" => {
+                let text = value()?;
+                options.seeds = text.parse().during(|| format!("--seeds {text}"))?;
+            }
+            other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
+        }
+    }
+    if !["parity", "growth", "threads", "all"].contains(&options.set.as_str()) {
+        return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
+    }
+    Ok(Some(options))
+}
+
+/// The measured tables, written after each one so that an interrupted run keeps what it has.
+struct Report {
+    path: PathBuf,
+    text: String,
+}
+
+impl Report {
+    fn begin(setting: &Setting, arguments: &[String]) -> Outcome<Self> {
+        let mut text = String::from("# Measurements\n\n```text\n");
+        let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+        let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+        let commit = said(Command::new("git").args(["describe", "--always", "--dirty"]));
+        let rustc = said(Command::new("rustc").arg("--version"));
+        writeln!(text, "Machine:  {}, {cores} cores, {}", processor(), memory())?;
+        writeln!(text, "System:   {system}, {machine}")?;
+        writeln!(text, "Versions: ssdl {commit}, {rustc}")?;
+        writeln!(text, "Command:  cargo xtask bench {}", arguments.join(" "))?;
+        text += "```\n";
+        let report = Self { path: setting.folder.join("report.md"), text };
+        println!("{}", report.text);
+        Ok(report)
+    }
+
+    fn add(&mut self, section: &str) -> Outcome<()> {
+        println!("\n{section}");
+        write!(self.text, "\n{section}")?;
+        fs::write(&self.path, &self.text).during(|| self.path.display().to_string())
+    }
+}
+
+fn said(command: &mut Command) -> String {
+    let output = command.current_dir(workspace::top()).output();
+    output.ok().filter(|output| output.status.success()).map_or_else(
+        || "unknown".to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
+}
+
+fn processor() -> String {
+    system_fact("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned())
+}
+
+fn memory() -> String {
+    let fact = system_fact("/proc/meminfo", "MemTotal");
+    fact.map_or_else(|| "unknown memory".to_owned(), |size| format!("{size} memory"))
+}
+
+fn system_fact(path: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn options_are_read_and_help_wins() {
+        let options =
+            parse(&words("--set all --seeds 2 --data d")).expect("valid").expect("no help");
+        assert_eq!((options.set.as_str(), options.seeds), ("all", 2));
+        assert_eq!(options.data, Some(PathBuf::from("d")));
+        assert_eq!(parse(&words("--help")).expect("valid"), None);
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        for text in ["--set speed", "--seeds two", "--seeds", "--fast"] {
+            let error = parse(&words(text)).expect_err(text).to_string();
+            assert!(error.contains(text.split(' ').next_back().expect("a word")), "{error}");
+        }
+    }
+}
