@@ -1,1 +1,78 @@
-fn main() {}
+//! The program `ssdl`: arguments in, files and tables out; the mathematics is in the library.
+
+mod args;
+mod cancel;
+mod commands;
+mod failure;
+mod input;
+mod memory;
+mod output;
+mod picture;
+mod print;
+mod progress;
+
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::{Failure, Outcome};
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(ask_for_a_report));
+    // The hook has spoken already; what is left is the exit code.
+    catch_unwind(AssertUnwindSafe(start)).unwrap_or(ExitCode::FAILURE)
+}
+
+fn start() -> ExitCode {
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(error) => refuse(&error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            print::to_stderr(&format!("ssdl: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Outcome {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Demo(args) => commands::demo::run(args, common),
+        Command::Fit(args) => commands::fit::run(args, common),
+        Command::Predict(args) => commands::predict::run(args, common),
+        Command::Inspect(args) => commands::inspect::run(args, common),
+        Command::Methods(args) => commands::methods::run(args, common),
+    }
+}
+
+/// Help and version are answers; everything else is misuse, told in one line.
+fn refuse(error: &clap::Error) -> Outcome {
+    use clap::error::ErrorKind;
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Printing fails only when nobody reads any more.
+            let _ = error.print();
+            Ok(())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Misuse(
+            "a command is missing: demo, fit, predict, inspect or methods; see `ssdl --help`"
+                .into(),
+        )),
+        _ => Err(Failure::Misuse(args::in_one_line(error))),
+    }
+}
+
+fn ask_for_a_report(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
+    let what = panic.payload_as_str().unwrap_or("unknown").replace('\n', " ");
+    print::to_stderr(&format!(
+        "ssdl: this is a bug in ssdl {}: {what}{}; please report it with the command you ran at {}/issues",
+        env!("CARGO_PKG_VERSION"),
+        place.unwrap_or_default(),
+        env!("CARGO_PKG_REPOSITORY"),
+    ));
+}

@@ -40,11 +40,6 @@ impl Kind {
             Self::Unicode(length) => length.get().checked_mul(4),
         }
     }
-
-    /// Whether the elements are texts.
-    pub(crate) fn is_text(self) -> bool {
-        matches!(self, Self::Bytes(_) | Self::Unicode(_))
-    }
 }
 
 /// Which axis runs fastest in the bytes.
@@ -99,10 +94,6 @@ impl<'a> Array<'a> {
 
     pub(crate) fn shape(&self) -> &[usize] {
         &self.shape
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
     }
 
     /// The elements as they are stored; `None` if they are texts.

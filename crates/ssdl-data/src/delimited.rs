@@ -17,9 +17,9 @@ const LABEL_HEADERS: [&str; 8] =
 /// Reads samples.
 pub(crate) fn table(path: &Path, bytes: &[u8], format: Format, options: &Options) -> Result<Table> {
     let mut rows = Rows::new(path, options);
-    for_each_row(path, bytes, format, |line, cells| {
+    for_each_line(path, bytes, format, |line, cells| {
+        // A blank line separates nothing; with separators it is a row of empty cells.
         let is_blank = cells.iter().all(|cell| cell.trim().is_empty());
-        // A line of nothing at all separates nothing; with separators it is a row of empty cells.
         if is_blank && cells.len() <= 1 { Ok(()) } else { rows.take(line, cells) }
     })?;
     rows.finish()
@@ -33,11 +33,11 @@ pub(crate) fn labels(
     options: &Options,
 ) -> Result<Vec<Option<String>>> {
     let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
-    let n_lines = for_each_row(path, bytes, format, |line, cells| {
+    for_each_line(path, bytes, format, |line, cells| {
         rows.push((line, cells.iter().map(|cell| cell.trim().to_owned()).collect()));
         Ok(())
     })?;
-    let Some((_, first)) = rows.first() else {
+    let Some((_, first)) = rows.iter().find(|(_, cells)| !cells.is_empty()) else {
         return Err(Error::empty(path, "there are no labels"));
     };
     let width = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
@@ -50,20 +50,18 @@ pub(crate) fn labels(
         None if width == 1 => 0,
         None => label_place(path, width, options)?.ok_or_else(|| several(path, first))?,
     };
-    let mut column: Vec<Option<String>> = Vec::with_capacity(n_lines);
+    let mut column: Vec<Option<String>> = Vec::with_capacity(rows.len());
     for (line, mut cells) in rows {
-        if cells.len() <= place || (width > 1 && cells.len() != width) {
-            let found = cells.len();
-            return Err(Error::Ragged { path: path.into(), line, expected: width, found });
+        match cells.len() {
+            // A blank line in a file of one column is an unlabelled sample.
+            0 if width == 1 => column.push(None),
+            0 => {}
+            found if found == width => column.push(Some(cells.swap_remove(place))),
+            found => {
+                let path = path.into();
+                return Err(Error::Ragged { path, line, expected: width, found });
+            }
         }
-        // An empty line in a file of one column is an unlabelled sample.
-        if width == 1 {
-            column.resize(line - 1, None);
-        }
-        column.push(Some(cells.swap_remove(place)));
-    }
-    if width == 1 {
-        column.resize(n_lines, None);
     }
     if options.header.unwrap_or_else(|| named.is_some() || starts_with_header(&column)) {
         column.remove(0);
@@ -86,60 +84,75 @@ fn starts_with_header(column: &[Option<String>]) -> bool {
     let mut cells = column.iter().map(|cell| cell.as_deref().unwrap_or_default());
     let Some(first) = cells.next() else { return false };
     let known = LABEL_HEADERS.iter().any(|name| first.eq_ignore_ascii_case(name));
-    known || (!number_like(first) && column.len() > 1 && cells.all(number_like))
+    let mut filled = cells.filter(|cell| !cell.is_empty()).peekable();
+    known || (!number_like(first) && filled.peek().is_some() && filled.all(number_like))
 }
 
-/// Calls `take` with each row that is not empty and its line, and returns the number of lines.
-fn for_each_row(
+/// Calls `take` for each line with its number and its cells, none if the line is blank.
+fn for_each_line(
     path: &Path,
     bytes: &[u8],
     format: Format,
     mut take: impl FnMut(usize, &[&str]) -> Result<()>,
-) -> Result<usize> {
+) -> Result<()> {
     let text = str::from_utf8(bytes).map_err(|error| Error::NotText {
         path: path.into(),
         line: newlines(&bytes[..error.valid_up_to()]) + 1,
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let n_lines = text.lines().count();
-    if format == Format::Text {
-        for (at, line) in text.lines().enumerate() {
-            let cells: Vec<&str> = line.split_whitespace().collect();
-            if cells.first().is_some_and(|cell| !cell.starts_with('#')) {
-                take(at + 1, &cells)?;
-            }
-        }
-        return Ok(n_lines);
+    if format != Format::Text {
+        return for_each_record(path, text, delimiter(text, format), take);
     }
+    for (at, line) in text.lines().enumerate() {
+        if !line.trim_start().starts_with('#') {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            take(at + 1, &cells)?;
+        }
+    }
+    Ok(())
+}
+
+fn for_each_record(
+    path: &Path,
+    text: &str,
+    delimiter: u8,
+    mut take: impl FnMut(usize, &[&str]) -> Result<()>,
+) -> Result<()> {
     // The plain terminator keeps the reader's count of lines exact; carriage returns fall to the
     // trimming of cells.
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(delimiter(text, format))
+        .delimiter(delimiter)
         .terminator(Terminator::Any(b'\n'))
         .from_reader(text.as_bytes());
     let mut record = StringRecord::new();
+    let mut next = 1;
     let broken = |error: csv::Error| Error::corrupt(path, "CSV", error.to_string());
     while reader.read_record(&mut record).map_err(broken)? {
-        let ended = !reader.is_done() || text.ends_with('\n');
+        // The reader passes over blank lines without a word; where this record began follows from
+        // where it ended.
+        let ended = reader.position().byte() < text.len() as u64 || text.ends_with('\n');
         let inside = newlines(record.as_slice().as_bytes()) + usize::from(ended);
-        let line = (reader.position().line() as usize).saturating_sub(inside).max(1);
+        let line = (reader.position().line() as usize).saturating_sub(inside).max(next);
+        (next..line).try_for_each(|blank| take(blank, &[]))?;
+        next = line + newlines(record.as_slice().as_bytes()) + 1;
         let cells: Vec<&str> = record.iter().collect();
-        if cells.iter().any(|cell| *cell != "\r") {
-            take(line, &cells)?;
-        }
+        let is_blank = matches!(cells[..], ["\r"]);
+        take(line, if is_blank { &[] } else { &cells })?;
     }
-    Ok(n_lines)
+    let last = text.lines().count();
+    (next..=last).try_for_each(|blank| take(blank, &[]))
 }
 
 fn delimiter(text: &str, format: Format) -> u8 {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    match format {
-        Format::Tsv => b'\t',
-        _ if !first.contains(',') && first.contains(';') => b';',
-        _ => b',',
+    if format == Format::Tsv {
+        return b'\t';
     }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    // Every other piece between quotation marks is inside a quoted cell.
+    let has = |mark: char| first.split('"').step_by(2).any(|outside| outside.contains(mark));
+    if has(';') && !has(',') { b';' } else { b',' }
 }
 
 fn newlines(bytes: &[u8]) -> usize {

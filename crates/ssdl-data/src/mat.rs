@@ -43,7 +43,6 @@ enum Body<'a> {
 
 /// What precedes the values of a variable.
 struct Head {
-    class: u32,
     is_complex: bool,
     shape: Vec<usize>,
     name: String,
@@ -89,13 +88,15 @@ impl<'a> Mat<'a> {
                 unpacked.get(8..).unwrap_or_default()
             }
         };
-        if start.is_empty() {
+        // Empty elements and anything but numbers, whose layout may be another, are passed over.
+        let class = class(start, self.big_endian);
+        if start.is_empty() || class.is_some_and(|class| !(6..=15).contains(&class)) {
             return Ok(());
         }
         let head = head(start, self.big_endian)
             .ok_or_else(|| self.corrupt("a variable's flags, sizes or name are damaged".into()))?;
-        let numeric = (6..=15).contains(&head.class);
-        if numeric && !head.name.is_empty() {
+        // MATLAB's own bookkeeping has no name.
+        if !head.name.is_empty() {
             self.variables.push(Variable { name: head.name, body });
         }
         Ok(())
@@ -199,6 +200,11 @@ fn element(bytes: &[u8], at: usize, big_endian: bool) -> Option<Element> {
     (data.end <= bytes.len()).then_some(Element { kind, data, next })
 }
 
+fn class(body: &[u8], big_endian: bool) -> Option<u32> {
+    let flags = element(body, 0, big_endian)?;
+    Some(number(body, flags.data.start, big_endian)? & 0xff)
+}
+
 fn head(body: &[u8], big_endian: bool) -> Option<Head> {
     let flags = element(body, 0, big_endian)?;
     let sizes = element(body, flags.next, big_endian)?;
@@ -211,7 +217,6 @@ fn head(body: &[u8], big_endian: bool) -> Option<Head> {
     let size = |axis| number(body, sizes.data.start + 4 * axis, big_endian);
     let shape = (0..n_axes).map(|axis| size(axis).map(|n| n as usize)).collect::<Option<_>>()?;
     Some(Head {
-        class: flag & 0xff,
         is_complex: flag & 0x800 != 0,
         shape,
         name: String::from_utf8_lossy(&body[name.data]).into_owned(),

@@ -1,0 +1,260 @@
+//! The arguments, and the words of the help.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use ssdl::samples::prepare;
+use ssdl_data::{Column, Format};
+
+use crate::memory;
+
+/// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
+#[derive(Parser)]
+#[command(name = "ssdl", version, max_term_width = 80, after_help = "\
+Example:
+  ssdl demo
+  ssdl fit flowers.csv --label-column kind --model flowers.ssdl
+  ssdl predict flowers.ssdl new.csv --out labels.csv
+
+Exit codes: 0 done, 1 failed or interrupted, 2 asked for in a wrong way.")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Understood by every command.
+#[derive(Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Common {
+    /// Print one JSON object instead of tables
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Threads; 0 is one per core. Results do not depend on it
+    #[arg(long, global = true, value_name = "N", default_value_t = 0,
+          value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
+    /// Seed of everything random
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// No progress and no notes; results and errors only
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Demo(Demo),
+    Fit(Box<Fit>),
+    Predict(Predict),
+    Inspect(Inspect),
+    Methods(Methods),
+}
+
+/// Learn handwritten digits from ten labels a class, and compare
+///
+/// Uses the 1797 digits inside the program. Writes digits.ssdl (the model), digits-atoms.png (its
+/// atoms), digits-train.csv and digits-test.csv (the samples, to go on with).
+#[derive(Args)]
+#[command(after_help = "Example:\n  ssdl demo --out demo")]
+pub struct Demo {
+    /// Folder for the files; made if it is not there
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub out: PathBuf,
+}
+
+/// Where samples and labels are.
+#[derive(Args)]
+pub struct Data {
+    /// Samples: csv, tsv, text, npy, npz, idx, mat or safetensors, also .gz
+    pub data: PathBuf,
+    /// File with one label per sample, in the order of the samples
+    #[arg(long, value_name = "FILE", conflicts_with = "label_column")]
+    pub labels: Option<PathBuf>,
+    /// Column of DATA with the labels: its name, or its place (0 first, -1 last)
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true,
+          value_parser = |text: &str| Ok::<_, String>(Column::from(text)))]
+    pub label_column: Option<Column>,
+    /// Text that means "unlabelled" [default: empty, -1, nan and NA]
+    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
+    pub unlabelled: Option<String>,
+    /// Format of DATA [default: by its name, then by its first bytes]
+    #[arg(long, value_parser = formats(), hide_possible_values = true)]
+    pub format: Option<Format>,
+    /// Whether DATA, if it is text, starts with a header [default: guessed]
+    #[arg(long, value_name = "yes|no", hide_possible_values = true)]
+    pub header: Option<Answer>,
+    /// Array with the samples, in an npz, mat or safetensors file
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+}
+
+/// Learn a model from samples of which some are labelled
+///
+/// One of --labels, --label-column or a file that holds labels (npz, mat, safetensors) is needed.
+/// Ctrl-C stops after the current step: the model so far is saved and the exit code is 1. A second
+/// Ctrl-C ends at once and saves nothing.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ssdl fit flowers.csv --label-column kind --model flowers.ssdl
+  ssdl fit digits.npy --labels digits.csv --model digits.ssdl \\
+      --set n_atoms=300 --set sparsity=0.2 --image 28x28 --trace trace.csv
+
+`ssdl methods ssdl-ga` explains the knobs.")]
+pub struct Fit {
+    #[command(flatten)]
+    pub data: Data,
+    /// File to save the model in
+    #[arg(long, value_name = "FILE")]
+    pub model: PathBuf,
+    /// Method; see `ssdl methods`
+    #[arg(long, value_name = "NAME", default_value = "ssdl-ga")]
+    pub method: String,
+    /// Set a knob of the method; may be given several times
+    #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
+    pub set: Vec<(String, String)>,
+    #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
+    pub prepare: Vec<String>,
+    /// Write the objective after every step as CSV
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Number type
+    #[arg(long, default_value = "double")]
+    pub precision: Precision,
+    /// Refuse a fit that needs more memory, such as 2GB
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    pub memory_limit: Option<u64>,
+    /// Height and width of a sample that is an image, kept for pictures
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
+    pub image: Option<[usize; 2]>,
+}
+
+/// Classify samples with a saved model
+///
+/// If DATA holds labels, or --labels gives them, the accuracy is reported too.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ssdl predict flowers.ssdl new.csv --out labels.csv --proba
+  ssdl predict flowers.ssdl test.csv --label-column kind --out -")]
+pub struct Predict {
+    /// Model saved by `ssdl fit`
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    /// CSV file for the labels; `-` or nothing is the screen
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Add the probability of every class
+    #[arg(long)]
+    pub proba: bool,
+    /// Write the sparse codes as a NumPy array, one row per sample
+    #[arg(long, value_name = "FILE.npy")]
+    pub codes: Option<PathBuf>,
+}
+
+/// Tell what is in a model
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  ssdl inspect digits.ssdl
+  ssdl inspect digits.ssdl --atoms atoms.png")]
+pub struct Inspect {
+    /// Model saved by `ssdl fit`
+    pub model: PathBuf,
+    /// Draw the atoms, if samples are images
+    #[arg(long, value_name = "FILE.png")]
+    pub atoms: Option<PathBuf>,
+}
+
+/// List the methods, or explain one with its knobs
+#[derive(Args)]
+#[command(after_help = "Examples:\n  ssdl methods\n  ssdl methods ssdl-ga")]
+pub struct Methods {
+    /// Method to explain
+    pub name: Option<String>,
+    /// Print the reference of all methods as Markdown
+    #[arg(long, conflicts_with = "name")]
+    pub markdown: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Answer {
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Precision {
+    Single,
+    Double,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn prepare_help() -> String {
+    let known: Vec<&str> = prepare::known().iter().map(|step| step.usage).collect();
+    format!(
+        "Prepare the samples; may be given several times, in order: {} or none [default: scale=5]",
+        known.join(", ")
+    )
+}
+
+fn knob(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write it as knob=value, such as sparsity=0.3".into()),
+    }
+}
+
+fn image(text: &str) -> Result<[usize; 2], String> {
+    let sides = text.split_once(['x', '×']).and_then(|(height, width)| {
+        Some([height.trim().parse().ok()?, width.trim().parse().ok()?])
+    });
+    sides
+        .filter(|sides: &[usize; 2]| sides.iter().all(|side| (1..=65_536).contains(side)))
+        .ok_or_else(|| "write it as height x width, such as 28x28".into())
+}
+
+/// What clap says over several lines, in one.
+pub fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let mut said: Vec<&str> =
+        said.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
+    if let Some(first) = said.first_mut() {
+        *first = first.strip_prefix("error: ").unwrap_or(first);
+    }
+    let command = std::env::args()
+        .nth(1)
+        .filter(|name| ["demo", "fit", "predict", "inspect", "methods"].contains(&name.as_str()))
+        .map(|name| format!(" {name}"))
+        .unwrap_or_default();
+    format!("{}; see `ssdl{command} --help`", said.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn knobs_and_images_are_read() {
+        assert_eq!(knob("sparsity = 0.3"), Ok(("sparsity".into(), "0.3".into())));
+        assert!(knob("sparsity").is_err() && knob("=3").is_err());
+        assert_eq!(image("28x14"), Ok([28, 14]));
+        assert!(image("28").is_err() && image("0x3").is_err() && image("axb").is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! `ssdl fit`: a file of samples becomes a file with a model.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use ssdl::fit::Stop;
+use ssdl::methods::{self, Options};
+use ssdl::samples::prepare::Plan;
+use ssdl::{Error, Model, Real};
+use ssdl_data::Table;
+
+use super::summary::{self, Fitted};
+use crate::args::{Common, Fit, Precision};
+use crate::failure::{Failure, Outcome};
+use crate::progress::Onlooker;
+use crate::{cancel, input, memory, output, print};
+
+/// Runs the command.
+pub fn run(args: &Fit, common: &Common) -> Outcome {
+    match args.precision {
+        Precision::Single => fit::<f32>(args, common),
+        Precision::Double => fit::<f64>(args, common),
+    }
+}
+
+fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
+    let method = methods::find::<T>(&args.method)?;
+    method.check(&args.set)?;
+    let mut options = options::<T>(args, common)?;
+    input::check_label_source(&args.data)?;
+    check_paths(args)?;
+
+    cancel::listen(common.quiet);
+    let started = Instant::now();
+    let table = input::read(&args.data, None)?;
+    options.image = image(args, &table)?;
+    let samples = input::samples::<T>(&args.data, table)?;
+    let read_seconds = started.elapsed().as_secs_f64();
+    let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
+    let n_classes = samples.labels().classes().len();
+    let memory_needed = memory::needed(method, &args.set, n_features, n_samples, n_classes);
+    if !common.json {
+        print::to_stdout(&summary::before(&args.data.data, &samples, memory_needed))?;
+    }
+    if cancel::asked() {
+        return Err(Error::Cancelled.into());
+    }
+
+    let mut onlooker = Onlooker::new(common.quiet);
+    let model = method.fit(&args.set, samples, &options, &mut onlooker);
+    let notices = onlooker.finish();
+    let model = model.map_err(|error| Failure::about(&args.data.data, error))?;
+    let started = Instant::now();
+    model.save(&args.model)?;
+    let save_seconds = started.elapsed().as_secs_f64();
+    if let Some(path) = &args.trace {
+        output::write(path, trace(&model).as_bytes())?;
+    }
+    let path = &args.model;
+    let fitted = Fitted { model, path, notices, read_seconds, save_seconds, memory_needed };
+    if common.json {
+        print::json(&fitted.json())?;
+    } else {
+        print::to_stdout(&fitted.text())?;
+    }
+    say_if_cancelled(&fitted.model, path)
+}
+
+/// Preparation, seed and limits; an unknown or impossible step is found here.
+fn options<T: Real>(args: &Fit, common: &Common) -> Outcome<Options<T>> {
+    let mut options = Options {
+        seed: common.seed,
+        threads: common.threads.into(),
+        memory_limit: args.memory_limit,
+        ..Options::default()
+    };
+    if args.prepare.iter().any(|step| step == "none") {
+        if args.prepare.len() > 1 {
+            return Err(Failure::Misuse(
+                "--prepare none leaves the samples as they are; give it alone".into(),
+            ));
+        }
+        options.prepare.clear();
+    } else if !args.prepare.is_empty() {
+        let plans: ssdl::Result<Vec<Plan>> = args.prepare.iter().map(|step| step.parse()).collect();
+        options.prepare = plans?;
+    }
+    Ok(options)
+}
+
+fn check_paths(args: &Fit) -> Outcome {
+    let mut inputs = vec![args.data.data.as_path()];
+    inputs.extend(args.data.labels.as_deref());
+    output::check_different(&[Some(&args.model), args.trace.as_deref()])?;
+    for path in std::iter::once(&args.model).chain(&args.trace) {
+        output::check(path, &inputs)?;
+    }
+    Ok(())
+}
+
+/// What the user says goes before what the file says.
+fn image(args: &Fit, table: &Table) -> Outcome<Option<[usize; 2]>> {
+    let n_features = table.features.rows();
+    match args.image {
+        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
+            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
+            height * width,
+            args.data.data.display()
+        ))),
+        Some(image) => Ok(Some(image)),
+        None => Ok(table.image),
+    }
+}
+
+fn trace<T: Real>(model: &Model<T>) -> String {
+    let rows = &model.report().trace;
+    let mut text = String::from("iteration,step");
+    let first = rows.first().map(|row| row.objective).unwrap_or_default();
+    for (name, _) in first.terms() {
+        text.push(',');
+        text.push_str(name);
+    }
+    text.push_str(",total,surrogate,flips,seconds\n");
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{},{}", row.iteration, row.step.name());
+        for (_, value) in row.objective.terms() {
+            let _ = write!(text, ",{value:?}");
+        }
+        let (total, surrogate) = (row.objective.total(), row.surrogate);
+        let _ = writeln!(text, ",{total:?},{surrogate:?},{},{:.6}", row.flips, row.seconds);
+    }
+    text
+}
+
+fn say_if_cancelled<T: Real>(model: &Model<T>, path: &Path) -> Outcome {
+    let report = model.report();
+    if report.stop != Stop::Cancelled {
+        return Ok(());
+    }
+    let iterations = print::counted(report.iterations, "iteration", "iterations");
+    Err(Failure::Failed(format!(
+        "cancelled after {iterations}; the model so far is saved in {}",
+        path.display()
+    )))
+}

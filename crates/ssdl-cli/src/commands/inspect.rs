@@ -1,0 +1,106 @@
+//! `ssdl inspect`: what is in a model file.
+
+use serde_json::{Value, json};
+use ssdl::model::{Precision, precision_of};
+use ssdl::{Model, Real};
+
+use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json, objective_text};
+use crate::args::{Common, Inspect};
+use crate::failure::{Failure, Outcome};
+use crate::print::{Sheet, counted, seconds};
+use crate::{memory, output, picture, print};
+
+/// Runs the command.
+pub fn run(args: &Inspect, common: &Common) -> Outcome {
+    if let Some(path) = &args.atoms {
+        output::check(path, &[&args.model])?;
+    }
+    match precision_of(&args.model)? {
+        Precision::Single => inspect::<f32>(args, common),
+        Precision::Double => inspect::<f64>(args, common),
+    }
+}
+
+fn inspect<T: Real>(args: &Inspect, common: &Common) -> Outcome {
+    let model = Model::<T>::load(&args.model)?;
+    if let Some(path) = &args.atoms {
+        let picture = picture::atoms(&model)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", args.model.display())))?;
+        output::write(path, &picture)?;
+    }
+    let size = std::fs::metadata(&args.model).map(|file| file.len()).unwrap_or(0);
+    if common.json { print::json(&answer(args, &model, size)) } else { show(args, &model, size) }
+}
+
+/// Non-zero entries of a code, on average.
+fn mean_non_zeros<T: Real>(model: &Model<T>) -> f64 {
+    let codes = model.codes();
+    let count = codes.as_slice().iter().filter(|value| **value != T::zero()).count();
+    count as f64 / codes.columns().max(1) as f64
+}
+
+fn steps<T: Real>(model: &Model<T>) -> Vec<String> {
+    model.preparation().plans().iter().map(ToString::to_string).collect()
+}
+
+fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
+    let report = model.report();
+    let mut sheet = Sheet::default();
+    sheet.row("model", format!("{} ({})", args.model.display(), memory::text(size)));
+    sheet.row("method", model.method());
+    let pairs: Vec<String> =
+        model.knobs().iter().map(|(name, value)| format!("{name}={value}")).collect();
+    sheet.row("knobs", pairs.join(" "));
+    sheet.row("training", counted(model.training_labels().len(), "sample", "samples"));
+    sheet.row("labels", labels_text(model.training_labels()));
+    let steps = steps(model);
+    let steps = if steps.is_empty() { "none".to_owned() } else { steps.join(", then ") };
+    let prepared = model.preparation().n_prepared();
+    sheet.row("features", format!("{}, {prepared} after preparation", model.n_features()));
+    sheet.row("preparation", steps);
+    if let Some([height, width]) = model.image() {
+        sheet.row("image", format!("{height} x {width}"));
+    }
+    sheet.row("atoms", atoms_text(model));
+    sheet.row("codes", format!("{:.1} entries that are not zero, on average", mean_non_zeros(model)));
+    let iterations = counted(report.iterations, "iteration", "iterations");
+    let time = seconds(report.seconds);
+    sheet.row("stop", format!("{} after {iterations} and {time}", report.stop));
+    sheet.row("objective", objective_text(&report.objective));
+    sheet.row("made by", format!("ssdl {}, seed {}, {}", report.version, report.seed, T::NAME));
+    if let Some(path) = &args.atoms {
+        sheet.row("picture", path.display().to_string());
+    }
+    print::to_stdout(&sheet.text())
+}
+
+fn answer<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Value {
+    let (report, labels) = (model.report(), model.training_labels());
+    json!({
+        "model": args.model.display().to_string(),
+        "bytes": size,
+        "method": model.method(),
+        "knobs": knobs(model),
+        "classes": model.classes(),
+        "n_samples": labels.len(),
+        "n_labelled": labels.n_labelled(),
+        "labelled_by_class": labels.counts(),
+        "n_features": model.n_features(),
+        "n_prepared": model.preparation().n_prepared(),
+        "prepare": steps(model),
+        "image": model.image(),
+        "n_atoms": model.atoms().columns(),
+        "atoms_used": atoms_used(model),
+        "dead_atoms": report.dead_atoms,
+        "revived_atoms": report.revived_atoms,
+        "mean_non_zeros": mean_non_zeros(model),
+        "iterations": report.iterations,
+        "stop": report.stop,
+        "objective": objective_json(&report.objective),
+        "seconds": report.seconds,
+        "version": report.version,
+        "seed": report.seed,
+        "precision": T::NAME,
+        "picture": args.atoms.as_ref().map(|path| path.display().to_string()),
+    })
+}

@@ -1,0 +1,160 @@
+//! `ssdl methods`: the register of methods as a table, a page, JSON or Markdown.
+
+use serde_json::{Map, Value, json};
+use ssdl::knobs::Knob;
+use ssdl::methods::{Description, Method, all, find};
+
+use super::summary::typed;
+use crate::args::{Common, Methods};
+use crate::failure::{Failure, Outcome};
+use crate::print::{self, Grid, paragraph};
+
+/// Methods are described alike in every precision.
+type Any = &'static dyn Method<f64>;
+
+/// Runs the command.
+pub fn run(args: &Methods, common: &Common) -> Outcome {
+    if args.markdown && common.json {
+        return Err(Failure::Misuse("--markdown and --json exclude each other".into()));
+    }
+    match &args.name {
+        Some(name) => {
+            let method = find::<f64>(name)?;
+            if common.json { print::json(&facts(method)) } else { print::to_stdout(&page(method)) }
+        }
+        None if args.markdown => print::to_stdout(&markdown()),
+        None if common.json => {
+            let every: Vec<Value> = all::<f64>().into_iter().map(facts).collect();
+            print::json(&json!({ "methods": every }))
+        }
+        None => print::to_stdout(&overview()),
+    }
+}
+
+fn overview() -> String {
+    let mut grid = Grid::new(&["name", "coding", "title and reference"]);
+    for method in all::<f64>() {
+        let Description { name, coding, title, reference, .. } = *method.describe();
+        grid.row([name, coding, &format!("{title}; {reference}")]);
+    }
+    format!("{}\n\n`ssdl methods NAME` explains a method and its knobs.", grid.text())
+}
+
+fn page(method: Any) -> String {
+    let about = method.describe();
+    let mut knobs = Grid::new(&["knob", "letter", "default", "what it does"]);
+    for knob in method.knobs() {
+        let words = format!("{} ({})", knob.sentence.trim_end_matches('.'), knob.allowed);
+        knobs.row([knob.name, knob.symbol, &knob.default, &words]);
+    }
+    let mut parts = vec![
+        paragraph(&format!("{}: {}", about.name, about.title)),
+        paragraph(about.summary),
+        format!("Objective\n{}", indented(about.objective_text)),
+        format!("Knobs, set with --set knob=value\n{}", knobs.text()),
+    ];
+    if !about.published.is_empty() {
+        parts.push(format!("Published settings\n{}", published(about).text()));
+    }
+    parts.push(format!("{}\n{}", paragraph(about.reference), about.link));
+    parts.join("\n\n")
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn published(about: &Description) -> Grid {
+    let mut grid = Grid::new(&["data", "knobs"]);
+    for (data, knobs) in about.published {
+        let pairs: Vec<String> =
+            knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        grid.row([*data, &pairs.join(" ")]);
+    }
+    grid
+}
+
+fn facts(method: Any) -> Value {
+    let about = method.describe();
+    let knobs = method.knobs();
+    let knobs = knobs.iter().map(|knob| {
+        json!({
+            "name": knob.name,
+            "symbol": knob.symbol,
+            "default": typed(&knob.default),
+            "allowed": knob.allowed.to_string(),
+            "sentence": knob.sentence,
+        })
+    });
+    let settings = about.published.iter().map(|(data, knobs)| {
+        let values = knobs.iter().map(|(name, value)| ((*name).to_owned(), typed(value)));
+        ((*data).to_owned(), values.collect::<Map<_, _>>().into())
+    });
+    json!({
+        "name": about.name,
+        "title": about.title,
+        "reference": about.reference,
+        "link": about.link,
+        "objective": about.objective,
+        "objective_text": about.objective_text,
+        "summary": about.summary,
+        "semi_supervised": about.semi_supervised,
+        "inductive": about.inductive,
+        "coding": about.coding,
+        "knobs": knobs.collect::<Vec<_>>(),
+        "published": settings.collect::<Map<_, _>>(),
+    })
+}
+
+fn markdown() -> String {
+    let mut parts = vec![
+        "# Methods".to_owned(),
+        "<!-- Written by `cargo xtask generate` from `ssdl methods --markdown`; do not edit. -->"
+            .to_owned(),
+    ];
+    let mut rows = vec!["| Name | Title | Coding | Reference |".to_owned(), "|---|---|---|---|".into()];
+    for method in all::<f64>() {
+        let Description { name, title, coding, reference, link, .. } = *method.describe();
+        let reference = format!("[{}]({link})", cell(reference));
+        rows.push(format!("| [`{name}`](#{name}) | {} | {coding} | {reference} |", cell(title)));
+    }
+    parts.push(rows.join("\n"));
+    for method in all::<f64>() {
+        section(method, &mut parts);
+    }
+    parts.join("\n\n")
+}
+
+fn section(method: Any, parts: &mut Vec<String>) {
+    let about = method.describe();
+    parts.push(format!("## {}", about.name));
+    parts.push(format!("**{}.** {}", about.title, about.summary));
+    parts.push(format!("$$\n{}\n$$", about.objective));
+    let mut rows = vec![
+        "| Knob | Letter | Default | Allowed | What it does |".to_owned(),
+        "|---|---|---|---|---|".to_owned(),
+    ];
+    rows.extend(method.knobs().iter().map(knob_row));
+    parts.push(rows.join("\n"));
+    if !about.published.is_empty() {
+        let mut rows = vec!["| Published for | Knobs |".to_owned(), "|---|---|".to_owned()];
+        for (data, knobs) in about.published {
+            let pairs: Vec<String> =
+                knobs.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+            rows.push(format!("| {} | {} |", cell(data), pairs.join(" ")));
+        }
+        parts.push(rows.join("\n"));
+    }
+    parts.push(format!("Reference: [{}]({}).", about.reference, about.link));
+}
+
+fn knob_row(knob: &Knob) -> String {
+    let Knob { name, symbol, default, .. } = knob;
+    let (allowed, sentence) = (cell(&knob.allowed.to_string()), cell(knob.sentence));
+    format!("| `{name}` | {symbol} | `{default}` | {allowed} | {sentence} |")
+}
+
+/// A bar would end the cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

@@ -1,0 +1,8 @@
+//! One file a command; each reads its arguments, asks the library and prints the answer.
+
+pub mod demo;
+pub mod fit;
+pub mod inspect;
+pub mod methods;
+pub mod predict;
+mod summary;

@@ -1,0 +1,184 @@
+//! `ssdl predict`: a model and samples become labels.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+use ssdl::model::{Precision, Prediction, precision_of};
+use ssdl::{Model, Real, threads};
+use ssdl_data::Table;
+
+use super::summary::MOST_CLASSES;
+use crate::args::{Common, Predict};
+use crate::failure::{Failure, Outcome};
+use crate::print::{Sheet, counted, percent, seconds, tally};
+use crate::{input, output, print};
+
+/// Runs the command.
+pub fn run(args: &Predict, common: &Common) -> Outcome {
+    if common.json && args.out.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::Misuse(
+            "--json and --out - both want the screen; leave --out away to get the labels in the \
+             JSON object, or give a file"
+                .into(),
+        ));
+    }
+    let mut inputs = vec![args.model.as_path(), args.data.data.as_path()];
+    inputs.extend(args.data.labels.as_deref());
+    output::check_different(&[file(args), args.codes.as_deref()])?;
+    for path in file(args).into_iter().chain(args.codes.as_deref()) {
+        output::check(path, &inputs)?;
+    }
+    match precision_of(&args.model)? {
+        Precision::Single => predict::<f32>(args, common),
+        Precision::Double => predict::<f64>(args, common),
+    }
+}
+
+/// The file for the labels, if they do not go to the screen.
+fn file(args: &Predict) -> Option<&Path> {
+    args.out.as_deref().filter(|path| *path != Path::new("-"))
+}
+
+fn predict<T: Real>(args: &Predict, common: &Common) -> Outcome {
+    let model = Model::<T>::load(&args.model)?;
+    let table = input::read(&args.data, Some(model.n_features()))?;
+    check_width(args, &model, &table)?;
+    let Table { features, labels: known, .. } = table;
+    let raw = input::in_precision::<T>(features);
+    let started = Instant::now();
+    let prediction = threads::run(common.threads.into(), || model.predict(raw))
+        .map_err(|error| Failure::about(&args.data.data, error))?;
+    let elapsed = started.elapsed().as_secs_f64();
+
+    let probabilities = args.proba.then_some((model.classes(), &prediction.probabilities));
+    if let Some(path) = &args.codes {
+        ssdl_data::write_npy(path, &prediction.codes)?;
+    }
+    if let Some(path) = file(args) {
+        ssdl_data::write_predictions(path, &prediction.labels, probabilities)?;
+    }
+    let score = known.map(|known| Score::of(&known, &prediction.labels, model.classes()));
+    if common.json {
+        return print::json(&answer(args, &model, &prediction, score.as_ref(), elapsed));
+    }
+    let text = text(args, &model, &prediction, score.as_ref(), elapsed);
+    if file(args).is_some() {
+        return print::to_stdout(&text);
+    }
+    let mut csv = Vec::new();
+    ssdl_data::write_predictions_to(&mut csv, &prediction.labels, probabilities)?;
+    print::to_stdout(String::from_utf8_lossy(&csv).trim_end_matches('\n'))?;
+    if !common.quiet {
+        print::to_stderr(&text);
+    }
+    Ok(())
+}
+
+fn check_width<T: Real>(args: &Predict, model: &Model<T>, table: &Table) -> Outcome {
+    let (expected, got) = (model.n_features(), table.features.rows());
+    if expected == got {
+        return Ok(());
+    }
+    let hint = if got == expected + 1 {
+        "if one column holds labels, name it with --label-column"
+    } else {
+        "give samples with the columns of the training file"
+    };
+    Err(Failure::Failed(format!(
+        "{}: the model expects {expected} features, got {got}; {hint}",
+        args.data.data.display()
+    )))
+}
+
+/// How many of the known labels were found.
+struct Score {
+    known: usize,
+    right: usize,
+    /// Labels that the model has no class for.
+    strange: usize,
+}
+
+impl Score {
+    fn of(known: &[Option<String>], found: &[String], classes: &[String]) -> Self {
+        let mut score = Self { known: 0, right: 0, strange: 0 };
+        for (known, found) in known.iter().zip(found) {
+            let Some(known) = known else { continue };
+            score.known += 1;
+            score.right += usize::from(known == found);
+            score.strange += usize::from(!classes.contains(known));
+        }
+        score
+    }
+
+    fn accuracy(&self) -> Option<f64> {
+        (self.known > 0).then(|| self.right as f64 / self.known as f64)
+    }
+}
+
+fn counts<T: Real>(model: &Model<T>, prediction: &Prediction<T>) -> Vec<usize> {
+    let mut counts = vec![0; model.classes().len()];
+    prediction.classes.iter().for_each(|&class| counts[class] += 1);
+    counts
+}
+
+fn text<T: Real>(
+    args: &Predict,
+    model: &Model<T>,
+    prediction: &Prediction<T>,
+    score: Option<&Score>,
+    elapsed: f64,
+) -> String {
+    let mut sheet = Sheet::default();
+    let samples = counted(prediction.labels.len(), "sample", "samples");
+    sheet.row("classified", format!("{samples} in {}", seconds(elapsed)));
+    sheet.row("classes", tally(model.classes(), &counts(model, prediction), MOST_CLASSES));
+    if let Some((score, accuracy)) = score.and_then(|score| Some((score, score.accuracy()?))) {
+        let labels = counted(score.known, "known label", "known labels");
+        let mut text = format!("{} of {labels}", percent(accuracy));
+        if score.strange > 0 {
+            text += &format!("; {} of them are of no class of the model", score.strange);
+        }
+        sheet.row("accuracy", text);
+    }
+    for (name, path) in [("labels", file(args)), ("codes", args.codes.as_deref())] {
+        if let Some(path) = path {
+            sheet.row(name, path.display().to_string());
+        }
+    }
+    sheet.text()
+}
+
+fn answer<T: Real>(
+    args: &Predict,
+    model: &Model<T>,
+    prediction: &Prediction<T>,
+    score: Option<&Score>,
+    elapsed: f64,
+) -> Value {
+    let counted = counts(model, prediction);
+    let named = model.classes().iter().cloned().zip(counted.into_iter().map(Value::from));
+    let path = |path: Option<&Path>| path.map(|path| path.display().to_string());
+    let mut answer = json!({
+        "model": args.model.display().to_string(),
+        "method": model.method(),
+        "n_samples": prediction.labels.len(),
+        "n_features": model.n_features(),
+        "classes": model.classes(),
+        "counts": named.collect::<Map<_, _>>(),
+        "n_known_labels": score.map_or(0, |score| score.known),
+        "accuracy": score.and_then(Score::accuracy),
+        "seconds": elapsed,
+        "out": path(file(args)),
+        "codes": path(args.codes.as_deref()),
+    });
+    if file(args).is_none() {
+        answer["labels"] = json!(prediction.labels);
+        if args.proba {
+            let columns = prediction.probabilities.iter_columns();
+            let wide = |column: &[T]| column.iter().map(|value| value.wide()).collect();
+            answer["probabilities"] = columns.map(wide).collect::<Vec<Vec<f64>>>().into();
+        }
+    }
+    answer
+}

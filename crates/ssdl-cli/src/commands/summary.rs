@@ -1,0 +1,200 @@
+//! What `ssdl fit` says: before the fit what was read, after it how it went.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use ssdl::fit::Objective;
+use ssdl::model::Prediction;
+use ssdl::{Labels, Model, Real, Samples};
+
+use crate::print::{Sheet, counted, number, percent, seconds, tally};
+use crate::{memory, print};
+
+/// Classes that are listed by name before the rest is only counted.
+pub const MOST_CLASSES: usize = 20;
+
+/// What was read, and what the fit will take.
+pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: Option<u64>) -> String {
+    let labels = samples.labels();
+    let (n, n_features) = (samples.n_samples(), samples.n_features());
+    let mut sheet = Sheet::default();
+    let samples = counted(n, "sample", "samples");
+    let features = counted(n_features, "feature", "features");
+    sheet.row("read", format!("{samples} of {features} from {}", path.display()));
+    sheet.row("labels", labels_text(labels));
+    if let Some(bytes) = memory_needed {
+        sheet.row("memory", format!("about {} needed", memory::text(bytes)));
+    }
+    sheet.text()
+}
+
+/// How many labels there are, class by class.
+pub fn labels_text(labels: &Labels) -> String {
+    let classes = labels.classes();
+    format!(
+        "{} labelled, {} unlabelled; {}: {}",
+        labels.n_labelled(),
+        labels.len() - labels.n_labelled(),
+        counted(classes.len(), "class", "classes"),
+        tally(classes, &labels.counts(), MOST_CLASSES)
+    )
+}
+
+/// A fit that is done and saved.
+pub struct Fitted<'a, T> {
+    pub model: Model<T>,
+    pub path: &'a Path,
+    pub notices: Vec<String>,
+    pub read_seconds: f64,
+    pub save_seconds: f64,
+    pub memory_needed: Option<u64>,
+}
+
+/// What the model says of the samples that had no label.
+struct Unlabelled {
+    labels: Vec<String>,
+    probability: Vec<f64>,
+    counts: Vec<usize>,
+}
+
+impl<T: Real> Fitted<'_, T> {
+    /// The answer for people.
+    pub fn text(&self) -> String {
+        let report = self.model.report();
+        let mut sheet = Sheet::default();
+        let iterations = counted(report.iterations, "iteration", "iterations");
+        sheet.row("stop", format!("{} after {iterations}", report.stop));
+        sheet.row("objective", objective_text(&report.objective));
+        sheet.row("atoms", atoms_text(&self.model));
+        let (read, save) = (seconds(self.read_seconds), seconds(self.save_seconds));
+        let (graph, fit) = (seconds(report.graph_seconds), seconds(report.seconds));
+        sheet.row("time", format!("read {read}, fit {fit} (graph {graph}), save {save}"));
+        self.describe_unlabelled(&mut sheet);
+        let size = std::fs::metadata(self.path).map(|file| memory::text(file.len()));
+        let path = self.path.display();
+        sheet.row("model", format!("{path} ({})", size.unwrap_or_default()));
+        sheet.row("next", format!("ssdl predict {path} NEW-DATA --out labels.csv"));
+        sheet.text()
+    }
+
+    fn describe_unlabelled(&self, sheet: &mut Sheet) {
+        let unlabelled = self.unlabelled();
+        let count = unlabelled.labels.len();
+        if count == 0 {
+            sheet.row("unlabelled", "none");
+            return;
+        }
+        let mean = unlabelled.probability.iter().sum::<f64>() / count as f64;
+        let classes = tally(self.model.classes(), &unlabelled.counts, MOST_CLASSES);
+        let sure = print::percent(mean);
+        sheet.row("unlabelled", format!("now {classes}; mean top probability {sure}"));
+    }
+
+    fn unlabelled(&self) -> Unlabelled {
+        let Prediction { labels, classes, probabilities, .. } = self.model.transduction();
+        let assigned = self.model.training_labels().assigned();
+        let free = || assigned.iter().enumerate().filter(|(_, label)| label.is_none());
+        let mut counts = vec![0; self.model.classes().len()];
+        free().for_each(|(i, _)| counts[classes[i]] += 1);
+        Unlabelled {
+            labels: free().map(|(i, _)| labels[i].clone()).collect(),
+            probability: free().map(|(i, _)| probabilities.column(i)[classes[i]].wide()).collect(),
+            counts,
+        }
+    }
+
+    /// The answer for programs.
+    pub fn json(&self) -> Value {
+        let (model, report) = (&self.model, self.model.report());
+        let unlabelled = self.unlabelled();
+        json!({
+            "method": model.method(),
+            "knobs": knobs(model),
+            "n_samples": model.training_labels().len(),
+            "n_features": model.n_features(),
+            "n_labelled": model.training_labels().n_labelled(),
+            "classes": model.classes(),
+            "iterations": report.iterations,
+            "stop": report.stop,
+            "objective": objective_json(&report.objective),
+            "seconds": report.seconds,
+            "seconds_by_step": self.seconds_by_step(),
+            "peak_memory_bytes": memory::peak(),
+            "memory_needed_bytes": self.memory_needed,
+            "dead_atoms": report.dead_atoms,
+            "revived_atoms": report.revived_atoms,
+            "notices": self.notices,
+            "transduction": {
+                "unlabelled": unlabelled.labels,
+                "probability": unlabelled.probability,
+            },
+            "model": self.path.display().to_string(),
+        })
+    }
+
+    fn seconds_by_step(&self) -> Value {
+        let report = self.model.report();
+        let traced: f64 = report.trace.iter().map(|row| row.seconds).sum();
+        let mut steps = Map::new();
+        steps.insert("read".into(), self.read_seconds.into());
+        let rest = (report.seconds - report.graph_seconds - traced).max(0.0);
+        steps.insert("prepare".into(), rest.into());
+        steps.insert("graph".into(), report.graph_seconds.into());
+        for name in ["start", "membership", "codes", "dictionary", "classifier"] {
+            let rows = report.trace.iter().filter(|row| row.step.name() == name);
+            steps.insert(name.into(), rows.map(|row| row.seconds).sum::<f64>().into());
+        }
+        steps.insert("save".into(), self.save_seconds.into());
+        steps.into()
+    }
+}
+
+/// The objective and its terms.
+pub fn objective_json(objective: &Objective) -> Value {
+    let mut terms: Map<String, Value> =
+        objective.terms().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    terms.insert("total".into(), objective.total().into());
+    terms.into()
+}
+
+/// The objective and its terms, for people.
+pub fn objective_text(objective: &Objective) -> String {
+    let total = objective.total();
+    let share = |value: f64| if total > 0.0 { value / total } else { 0.0 };
+    let lines = objective.terms().into_iter().map(|(name, value)| {
+        format!("{name:<14} {:>12}  {:>6}", number(value), percent(share(value)))
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.push(format!("{:<14} {:>12}", "total", number(total)));
+    lines.join("\n")
+}
+
+/// How many atoms there are and how they fared.
+pub fn atoms_text<T: Real>(model: &Model<T>) -> String {
+    let report = model.report();
+    let (n, used) = (model.atoms().columns(), atoms_used(model));
+    format!("{n}; {used} used, {} dead, {} revived", report.dead_atoms, report.revived_atoms)
+}
+
+/// Atoms that at least one training sample is made of.
+pub fn atoms_used<T: Real>(model: &Model<T>) -> usize {
+    let mut used = vec![false; model.codes().rows()];
+    for code in model.codes().iter_columns() {
+        used.iter_mut().zip(code).for_each(|(used, value)| *used |= *value != T::zero());
+    }
+    used.into_iter().filter(|used| *used).count()
+}
+
+/// The knobs of a model; numbers as numbers.
+pub fn knobs<T: Real>(model: &Model<T>) -> Value {
+    let pairs = model.knobs().iter();
+    pairs.map(|(name, value)| (name.clone(), typed(value))).collect::<Map<_, _>>().into()
+}
+
+/// A knob's text as the JSON value it spells.
+pub fn typed(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+        _ => text.into(),
+    }
+}

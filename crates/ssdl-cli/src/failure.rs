@@ -1,0 +1,74 @@
+//! How a command ends when it does not succeed.
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What every fallible step of the program returns.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// Why a command failed, told in one line.
+#[derive(Debug)]
+pub enum Failure {
+    /// It was asked for in a way that cannot work: exit code 2.
+    Misuse(String),
+    /// It was asked for well but did not work: exit code 1.
+    Failed(String),
+}
+
+impl Failure {
+    /// 1 or 2.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Misuse(_) => ExitCode::from(2),
+            Self::Failed(_) => ExitCode::from(1),
+        }
+    }
+
+    /// An error of the library about samples that came from this file.
+    pub fn about(path: &Path, error: ssdl::Error) -> Self {
+        use ssdl::Error::{Diverged, Labels, NotFinite, Samples, Shape};
+        match error {
+            Labels(_) | Samples(_) | Shape { .. } | NotFinite { .. } | Diverged { .. } => {
+                Self::Failed(format!("{}: {error}", path.display()))
+            }
+            other => other.into(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Misuse(text) | Self::Failed(text)) = self;
+        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl From<ssdl::Error> for Failure {
+    fn from(error: ssdl::Error) -> Self {
+        match error {
+            ssdl::Error::Knob { .. } | ssdl::Error::Unknown { .. } => {
+                Self::Misuse(error.to_string())
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<ssdl_data::Error> for Failure {
+    fn from(error: ssdl_data::Error) -> Self {
+        match error {
+            ssdl_data::Error::Samples(inner) => inner.into(),
+            ssdl_data::Error::LabelColumn { .. } => {
+                Self::Misuse(format!("{error}; name one with --label-column"))
+            }
+            ssdl_data::Error::Arrays { .. } => {
+                Self::Misuse(format!("{error} with --array or --label-column"))
+            }
+            ssdl_data::Error::UnknownFormat { .. } => {
+                Self::Misuse(format!("{error} with --format"))
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Bytes: how many a fit will need, how many the process held, how they are written.
+
+use ssdl::Real;
+use ssdl::methods::{Method, SsdlGa};
+
+/// Bytes that a fit will need, where the method's knobs tell it.
+pub fn needed<T: Real>(
+    method: &dyn Method<T>,
+    knobs: &[(String, String)],
+    n_features: usize,
+    n_samples: usize,
+    n_classes: usize,
+) -> Option<u64> {
+    let mut sizes = SsdlGa::from_pairs(knobs).ok()?;
+    if method.knobs().iter().all(|knob| knob.name != "manifold") {
+        sizes = sizes.manifold(0.0);
+    }
+    Some(sizes.memory_needed::<T>(n_features, n_samples, n_classes))
+}
+
+/// The most memory this process has held so far, where the system tells.
+pub fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Reads `2GB`, `500 MiB` or plain bytes.
+pub fn parse(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1_000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "t" | "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return Err("write it like 2GB, 500MB, 1.5GiB or 1000000".into()),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if number > 0.0 => Ok((number * factor as f64) as u64),
+        _ => Err("write a number above 0 and a unit, like 2GB".into()),
+    }
+}
+
+/// Bytes as people read them.
+pub fn text(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["bytes", "kB", "MB", "GB"] {
+        if value < 999.5 {
+            let digits = if value < 9.95 && unit != "bytes" { 1 } else { 0 };
+            return format!("{value:.digits$} {unit}");
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(parse("2GB"), Ok(2_000_000_000));
+        assert_eq!(parse("1.5 GiB"), Ok(1_610_612_736));
+        assert_eq!(parse("1000"), Ok(1000));
+        for wrong in ["", "GB", "-1GB", "2 lemons", "0", "1.2.3"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_written_shortly() {
+        assert_eq!(text(12), "12 bytes");
+        assert_eq!(text(1_234), "1.2 kB");
+        assert_eq!(text(123_456_789), "123 MB");
+        assert_eq!(text(999_999), "1.0 MB");
+    }
+}

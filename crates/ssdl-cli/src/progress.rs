@@ -1,0 +1,91 @@
+//! Looking on while a model is fitted: a bar on a terminal, lines in a pipe, nothing if quiet.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ssdl::fit::{Flow, Progress, Step, Watch};
+
+use crate::{cancel, print};
+
+/// Shows the progress, collects notices, and passes Ctrl-C on.
+pub struct Onlooker {
+    view: View,
+    notices: Vec<String>,
+}
+
+enum View {
+    Bar(ProgressBar),
+    Lines,
+    Nothing,
+}
+
+impl Onlooker {
+    /// Chooses the view by where stderr goes.
+    pub fn new(quiet: bool) -> Self {
+        let view = if quiet {
+            View::Nothing
+        } else if std::io::stderr().is_terminal() {
+            View::Bar(bar())
+        } else {
+            View::Lines
+        };
+        Self { view, notices: Vec::new() }
+    }
+
+    /// Clears the bar and gives back what was noticed.
+    pub fn finish(self) -> Vec<String> {
+        if let View::Bar(bar) = &self.view {
+            bar.finish_and_clear();
+        }
+        self.notices
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) =
+        ProgressStyle::with_template("{spinner} [{bar:20}] {pos}/{len} {wide_msg} {elapsed:>4}")
+    {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_message("preparing and looking for neighbours");
+    // The graph of many samples takes a while without a word; the clock shows that it lives.
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+impl Watch for Onlooker {
+    fn step(&mut self, progress: &Progress) -> Flow {
+        let Progress { iteration, max_iterations, step, objective } = *progress;
+        let total = objective.map(|objective| print::number(objective.total()));
+        match &self.view {
+            View::Bar(bar) => {
+                bar.set_length(max_iterations as u64);
+                bar.set_position(iteration as u64);
+                bar.set_message(match total {
+                    Some(total) => format!("{}, objective {total}", step.name()),
+                    None => step.name().to_owned(),
+                });
+            }
+            View::Lines if matches!(step, Step::Start | Step::Classifier) => {
+                let total = total.unwrap_or_default();
+                print::to_stderr(&format!(
+                    "iteration {iteration} of at most {max_iterations}: objective {total}"
+                ));
+            }
+            View::Lines | View::Nothing => {}
+        }
+        if cancel::asked() { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn notice(&mut self, sentence: &str) {
+        let line = format!("note: {sentence}");
+        match &self.view {
+            View::Bar(bar) => bar.suspend(|| print::to_stderr(&line)),
+            View::Lines => print::to_stderr(&line),
+            View::Nothing => {}
+        }
+        self.notices.push(sentence.to_owned());
+    }
+}
