@@ -1,22 +1,68 @@
-#![doc = "front"]
-pub mod classifier;
-pub mod codes;
-pub mod dictionary;
-mod error;
-pub mod fit;
+//! Classification with few labels by semi-supervised dictionary learning.
+//!
+//! A dictionary, sparse codes and a linear classifier are learnt together from a few labelled and
+//! many unlabelled samples ([SSDL-GA](methods::SsdlGa)). The modules follow the path of the data:
+//!
+//! 1. [`samples`]: what comes in, with preparation steps that are fitted and kept;
+//! 2. [`graph`]: who is near whom;
+//! 3. [`codes`]: how a sample is written with atoms;
+//! 4. [`dictionary`]: the atoms;
+//! 5. [`classifier`]: from codes to classes, active points, class memberships;
+//! 6. [`model`]: what comes out, saved and loaded.
+//!
+//! [`fit`] loops over these stages, [`methods`] composes them into published methods.
+//!
+//! ```
+//! use ssdl::{Labels, Matrix, Samples, methods::SsdlGa};
+//!
+//! # fn main() -> ssdl::Result<()> {
+//! // Samples are columns: two noisy directions in space, one label each.
+//! let features = Matrix::from_fn(3, 40, |i, j| {
+//!     let along = if j % 2 == 0 { [1.0, 0.1, 0.3] } else { [0.1, 1.0, 0.3] };
+//!     along[i] + 0.05 * ((i + 1) as f64 * j as f64).sin()
+//! });
+//! let mut names = vec![None; 40];
+//! (names[0], names[1]) = (Some("even"), Some("odd"));
+//! let samples = Samples::new(features.clone(), Labels::from_names(&names))?;
+//!
+//! let model = SsdlGa::new().n_atoms(10).n_neighbors(4).fit(samples)?;
+//! let said = model.predict(features)?;
+//! assert_eq!(said.labels[6], "even");
+//! assert_eq!(said.labels[7], "odd");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Everything is generic over `f32` and `f64` ([`Real`]), the same seed gives the same bits for any
+//! number of threads, and no array of size $N\times N$ is ever made. The library never prints,
+//! exits or panics on user input: see [`Error`].
+
+pub mod samples;
+
 pub mod graph;
+
+pub mod codes;
+
+pub mod dictionary;
+
+pub mod classifier;
+
+pub mod model;
+
+pub mod fit;
+pub mod methods;
+
+mod error;
 pub mod knobs;
 pub mod matrix;
-pub mod methods;
-pub mod model;
 pub mod random;
 mod real;
-pub mod samples;
 pub mod sparse;
 pub mod threads;
 mod wide;
+
 pub use error::{Error, Result};
 pub use matrix::Matrix;
-pub use model::Model;
+pub use model::{Model, Prediction};
 pub use real::Real;
 pub use samples::{Labels, Samples};

@@ -1,6 +1,6 @@
 //! Compressed sparse rows: the storage of every graph.
 
-use crate::{Error, Real, Result};
+use crate::{Error, Matrix, Real, Result};
 
 /// A sparse matrix stored row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,22 @@ impl<T: Real> Csr<T> {
         Self { columns, starts, indices, values }
     }
 
+    /// The nonzero entries of a dense matrix, one row here for each column there.
+    #[must_use]
+    pub fn of_columns(dense: &Matrix<T>) -> Self {
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for column in dense.iter_columns() {
+            for (row, &value) in column.iter().enumerate() {
+                if value != T::zero() {
+                    indices.push(row as u32);
+                    values.push(value);
+                }
+            }
+            starts.push(indices.len());
+        }
+        Self { columns: dense.rows(), starts, indices, values }
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -94,6 +110,13 @@ impl<T: Real> Csr<T> {
             .iter()
             .zip(&self.values[range])
             .map(|(&column, &value)| (column as usize, value))
+    }
+
+    /// Columns and values of one row, side by side.
+    #[inline(always)]
+    pub(crate) fn row_slices(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.starts[i]..self.starts[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
     }
 
     /// The transpose; rows of the result list their entries in ascending order.

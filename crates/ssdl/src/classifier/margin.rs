@@ -3,12 +3,14 @@
 //! $$\min_{W,b}\;\sum_j\sum_kP_{kj}^re_k(W^\top a_j+b)+\rho(\lVert W\rVert^2+\lVert b\rVert^2),
 //! \qquad\rho=\mu/\gamma.$$
 
-use super::{Active, ActivePoints, LinearClassifier, Shares, Weight};
+use super::{Active, ActivePoints, LinearClassifier, Shares};
+use crate::codes::moments::second_moments;
 use crate::matrix::{Cholesky, Matrix};
+use crate::sparse::Csr;
 use crate::{Error, Real, Result};
 
-/// Columns of the codes worked on at once: bounds the copy that the weighted Gram matrix needs.
-const PANEL: usize = 2048;
+/// Relative gain of a majorise–minimise round below which the next ones are not worth their time.
+const SETTLED: f64 = 1e-3;
 
 /// Updates the classifier for one outer iteration; `active` was built at its start.
 ///
@@ -47,6 +49,7 @@ fn frozen<T: Real>(
     rho: T,
 ) -> Result<()> {
     let p = codes.rows();
+    let sparse = Csr::of_columns(codes);
     for c in 0..classifier.bias.len() {
         let weight: Vec<T> = (0..codes.columns()).map(|j| active.weight.of(c, j)).collect();
         // With no active point the minimiser is zero, which would undo the class for good.
@@ -54,7 +57,7 @@ fn frozen<T: Real>(
             continue;
         }
         let goal = Matrix::from_fn(1, codes.columns(), |_, j| active.target.column(j)[c]);
-        let system = weighted_gram(codes, &weight, rho);
+        let system = weighted_gram(&sparse, &weight, rho);
         let mut solution = augmented_targets(codes, &goal);
         Cholesky::new(&system).ok_or_else(singular)?.solve_in_place(&mut solution);
         classifier.weights.column_mut(c).copy_from_slice(&solution.column(0)[..p]);
@@ -70,7 +73,8 @@ fn majorised<T: Real>(
     rho: T,
     rounds: usize,
 ) -> Result<()> {
-    let factor = Cholesky::new(&weighted_gram(codes, &shares.total, rho)).ok_or_else(singular)?;
+    let factor = Cholesky::new(&weighted_gram(&Csr::of_columns(codes), &shares.total, rho))
+        .ok_or_else(singular)?;
     let mut scores = classifier.scores(codes);
     let value = |scores: &Matrix<T>, classifier: &LinearClassifier<T>| {
         shares.loss(scores) + rho.wide() * classifier.squared_norm()
@@ -87,7 +91,7 @@ fn majorised<T: Real>(
             break;
         }
         *classifier = next;
-        if before - after <= 1e-4 * before {
+        if before - after <= SETTLED * before {
             break;
         }
         before = after;
@@ -95,22 +99,20 @@ fn majorised<T: Real>(
     Ok(())
 }
 
-/// $\sum_iw_i\tilde a_i\tilde a_i^\top+\rho I$, $\tilde a=[a;1]$. Cost $p^2$ per weighted sample.
-fn weighted_gram<T: Real>(codes: &Matrix<T>, weight: &[T], rho: T) -> Matrix<T> {
-    let p = codes.rows();
-    let mut gram = Matrix::from_fn(p + 1, p + 1, |i, j| if i == j { rho } else { T::zero() });
-    let counted: Vec<usize> = (0..weight.len()).filter(|&j| weight[j] > T::zero()).collect();
-    for panel in counted.chunks(PANEL) {
-        let mut scaled = Matrix::zeros(p + 1, panel.len());
-        for (at, &j) in panel.iter().enumerate() {
-            let root = weight[j].sqrt();
-            let column = scaled.column_mut(at);
-            column[p] = root;
-            column[..p].iter_mut().zip(codes.column(j)).for_each(|(s, &a)| *s = root * a);
-        }
-        gram.add_product(T::one(), scaled.view(), scaled.transposed());
+/// $\sum_iw_i\tilde a_i\tilde a_i^\top+\rho I$, $\tilde a=[a;1]$. Cost $s_i^2/2$ per sample with $s_i$
+/// nonzero coefficients.
+fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
+    let p = codes.columns();
+    let inner = second_moments(codes, Some(weight));
+    let mut sums = vec![T::zero(); p + 1];
+    for (j, &weight) in weight.iter().enumerate() {
+        codes.row(j).for_each(|(k, a)| sums[k] += weight * a);
+        sums[p] += weight;
     }
-    gram
+    Matrix::from_fn(p + 1, p + 1, |i, j| {
+        let value = if i < p && j < p { inner.column(j)[i] } else { sums[i.min(j)] };
+        if i == j { if i == p { sums[p] + rho } else { value + rho } } else { value }
+    })
 }
 
 /// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$.
@@ -121,12 +123,4 @@ fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T
         .map(|c| (0..target.columns()).map(|j| target.column(j)[c]).sum())
         .collect();
     Matrix::from_fn(p + 1, target.rows(), |k, c| if k < p { product.column(c)[k] } else { sums[c] })
-}
-
-impl<T: Real> Weight<T> {
-    /// Whether all classes share one weight a sample.
-    #[must_use]
-    pub fn is_shared(&self) -> bool {
-        matches!(self, Self::Shared(_))
-    }
 }

@@ -2,6 +2,7 @@
 
 pub mod descent;
 mod lasso;
+pub(crate) mod moments;
 mod problem;
 
 pub use descent::{Batches, Coordinate, Descended, Descent, Fista};

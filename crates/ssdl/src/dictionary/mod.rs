@@ -12,7 +12,9 @@ pub use dual::Dual;
 pub use fista::ProjectedFista;
 
 use crate::Real;
+use crate::codes::moments::moments;
 use crate::matrix::{Matrix, inner};
+use crate::sparse::Csr;
 
 /// All that the update needs of samples and codes: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
 #[derive(Clone, Debug)]
@@ -26,14 +28,21 @@ pub struct Statistics<T> {
 }
 
 impl<T: Real> Statistics<T> {
-    /// Of samples $n\times N$ and codes $p\times N$. Cost $(n+p)pN$; `energy` is known beforehand.
+    /// Of samples $n\times N$ and codes $p\times N$. Cost $(n+\bar s)\,\mathrm{nnz}(A)$ for codes
+    /// with $\bar s$ nonzero coefficients a sample; `energy` is known beforehand.
     #[must_use]
     pub fn of(samples: &Matrix<T>, codes: &Matrix<T>, energy: f64) -> Self {
-        Self {
-            moments: Matrix::of_product(codes.view(), codes.transposed()),
-            correlations: Matrix::of_product(samples.view(), codes.transposed()),
-            energy,
-        }
+        Self::of_sparse(samples, codes, &Csr::of_columns(codes), energy)
+    }
+
+    pub(crate) fn of_sparse(
+        samples: &Matrix<T>,
+        dense: &Matrix<T>,
+        codes: &Csr<T>,
+        energy: f64,
+    ) -> Self {
+        let (moments, correlations) = moments(samples, dense, codes);
+        Self { moments, correlations, energy }
     }
 
     /// $\lVert X-DA\rVert^2=\lVert X\rVert^2-2\langle D,R\rangle+\langle D^\top D,S\rangle$, without

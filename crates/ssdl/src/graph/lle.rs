@@ -124,8 +124,11 @@ impl<T: Real> Workspace<T> {
             out.fill(even);
             return;
         }
+        // With more neighbours than features Γ is singular for certain, but rounding often hides it
+        // from the pivots.
+        let singular = self.differences.len() < k * k;
         for added in [T::zero(), T::of(REGULARISATION) * trace] {
-            if self.factorise(added) {
+            if (added > T::zero() || !singular) && self.factorise(added) {
                 out.fill(T::one());
                 self.substitute(out);
                 let sum: T = out.iter().copied().sum();

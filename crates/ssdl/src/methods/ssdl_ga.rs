@@ -387,7 +387,7 @@ impl SsdlGa {
     ) -> Result<Fitted<T>> {
         let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
         let tolerance = self.coder_tolerance;
-        let coordinate = Coordinate { sweeps: steps(2), inner_sweeps: std::env::var("IS").map(|v| v.parse().unwrap()).unwrap_or(8), tolerance };
+        let coordinate = Coordinate { sweeps: steps(2), inner_sweeps: 3, tolerance };
         let fista = Fista { iterations: steps(50), tolerance };
         let batches = Batches {
             size: self.batch_size,
@@ -401,7 +401,7 @@ impl SsdlGa {
             Coder::Batches => &batches,
         };
         let update: &dyn Update<T> = match self.dictionary_update {
-            DictionaryUpdate::Block => &Block { sweeps: 3, tolerance: 1e-3 },
+            DictionaryUpdate::Block => &Block { sweeps: 2, tolerance: 1e-3 },
             DictionaryUpdate::Fista => &ProjectedFista { iterations: 50, tolerance: 1e-3 },
             DictionaryUpdate::Dual => &Dual { iterations: 50, tolerance: 1e-6 },
         };

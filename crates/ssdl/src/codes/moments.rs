@@ -1,0 +1,131 @@
+//! Sums over samples that the dictionary and the classifier are learnt from.
+//!
+//! Codes are sparse: these sums touch nonzero coefficients only. Each entry is summed in the order
+//! of the samples by one thread, so the bits do not depend on how many threads there are.
+
+use rayon::prelude::*;
+
+use crate::Real;
+use crate::matrix::{Matrix, axpy};
+use crate::sparse::Csr;
+use crate::wide::wide;
+
+/// Parts that the atoms are divided into, a task each.
+const PARTS: usize = 8;
+/// Features summed at once: a strip of all atoms then stays in the nearest cache.
+const STRIP: usize = 64;
+/// Above this share of nonzero coefficients the dense products are faster.
+const DENSE: f64 = 0.4;
+
+fn is_dense<T: Real>(codes: &Csr<T>) -> bool {
+    codes.entries() as f64 > DENSE * (codes.rows() * codes.columns()) as f64
+}
+
+/// $\sum_jw_ja_ja_j^\top$ ($p\times p$) over the rows $a_j$ of `codes`; all $w_j=1$ if `None`.
+pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> Matrix<T> {
+    let p = codes.columns();
+    let mut out = Matrix::zeros(p, p);
+    let width = p.div_ceil(PARTS).max(1);
+    out.as_mut_slice().par_chunks_mut(p.max(1) * width).enumerate().for_each(|(part, out)| {
+        let first = part * width;
+        wide(
+            #[inline(always)]
+            || {
+                for j in 0..codes.rows() {
+                    let weight = weight.map_or(T::one(), |w| w[j]);
+                    let (indices, values) = codes.row_slices(j);
+                    let from = indices.partition_point(|&k| (k as usize) < first);
+                    for at in from..indices.len() {
+                        let local = indices[at] as usize - first;
+                        if local * p >= out.len() {
+                            break;
+                        }
+                        let factor = weight * values[at];
+                        let column = &mut out[local * p..][..p];
+                        // The upper part of the symmetric sum; mirrored below.
+                        for (&k, &value) in indices[..=at].iter().zip(values) {
+                            column[k as usize] += factor * value;
+                        }
+                    }
+                }
+            },
+        );
+    });
+    for column in 0..p {
+        for row in 0..column {
+            let value = out.column(column)[row];
+            out.column_mut(row)[column] = value;
+        }
+    }
+    out
+}
+
+/// $\sum_jx_ja_j^\top$ ($n\times p$) for samples $x_j$ (columns) and codes $a_j$ (rows of `codes`).
+pub(crate) fn cross_moments<T: Real>(samples: &Matrix<T>, codes: &Csr<T>) -> Matrix<T> {
+    let (n, p) = (samples.rows(), codes.columns());
+    let strips: Vec<Matrix<T>> = (0..n.div_ceil(STRIP))
+        .into_par_iter()
+        .map(|strip| {
+            let rows = strip * STRIP..((strip + 1) * STRIP).min(n);
+            let mut out = Matrix::zeros(rows.len(), p);
+            wide(
+                #[inline(always)]
+                || {
+                    for j in 0..codes.rows() {
+                        let x = &samples.column(j)[rows.clone()];
+                        let (indices, values) = codes.row_slices(j);
+                        for (&k, &value) in indices.iter().zip(values) {
+                            axpy(value, x, out.column_mut(k as usize));
+                        }
+                    }
+                },
+            );
+            out
+        })
+        .collect();
+    let mut out = Matrix::zeros(n, p);
+    out.par_columns_mut().enumerate().with_min_len(16).for_each(|(k, out)| {
+        for (strip, sums) in strips.iter().enumerate() {
+            let sums = sums.column(k);
+            out[strip * STRIP..][..sums.len()].copy_from_slice(sums);
+        }
+    });
+    out
+}
+
+/// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.
+pub(crate) fn moments<T: Real>(
+    samples: &Matrix<T>,
+    dense: &Matrix<T>,
+    codes: &Csr<T>,
+) -> (Matrix<T>, Matrix<T>) {
+    if is_dense(codes) {
+        let second = Matrix::of_product(dense.view(), dense.transposed());
+        (second, Matrix::of_product(samples.view(), dense.transposed()))
+    } else {
+        (second_moments(codes, None), cross_moments(samples, codes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparse_sums_equal_dense_products() {
+        for (n, p, count) in [(3, 5, 7), (150, 37, 90), (64, 1, 4)] {
+            let dense = Matrix::from_fn(p, count, |k, j| {
+                if (k * 7 + j * 5) % 4 == 0 { (k + 2 * j) as f64 - 3.5 } else { 0.0 }
+            });
+            let samples = Matrix::from_fn(n, count, |i, j| ((i * 3 + j) % 11) as f64 - 5.0);
+            let codes = Csr::of_columns(&dense);
+            let (second, cross) = (second_moments(&codes, None), cross_moments(&samples, &codes));
+            assert_eq!(second, Matrix::of_product(dense.view(), dense.transposed()));
+            assert_eq!(cross, Matrix::of_product(samples.view(), dense.transposed()));
+            let weight: Vec<f64> = (0..count).map(|j| j as f64).collect();
+            let weighted = Matrix::from_fn(p, count, |k, j| weight[j] * dense.column(j)[k]);
+            let expected = Matrix::of_product(weighted.view(), dense.transposed());
+            assert_eq!(second_moments(&codes, Some(&weight)), expected);
+        }
+    }
+}
