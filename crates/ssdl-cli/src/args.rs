@@ -11,13 +11,18 @@ use crate::memory;
 
 /// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
 #[derive(Parser)]
-#[command(name = "ssdl", version, max_term_width = 80, after_help = "\
+#[command(
+    name = "ssdl",
+    version,
+    max_term_width = 80,
+    after_help = "\
 Example:
   ssdl demo
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
   ssdl predict flowers.ssdl new.csv --out labels.csv
 
-Exit codes: 0 done, 1 failed or interrupted, 2 asked for in a wrong way.")]
+Exit codes: 0 done, 1 failed or interrupted, 2 asked for in a wrong way."
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -54,11 +59,14 @@ pub enum Command {
 }
 
 /// Learn handwritten digits from ten labels a class, and compare
-///
-/// Uses the 1797 digits inside the program. Writes digits.ssdl (the model), digits-atoms.png (its
-/// atoms), digits-train.csv and digits-test.csv (the samples, to go on with).
 #[derive(Args)]
-#[command(after_help = "Example:\n  ssdl demo --out demo")]
+#[command(after_help = "\
+Uses the 1797 digits inside the program. Writes digits.ssdl (the model),
+digits-atoms.png (its atoms), digits-train.csv and digits-test.csv (the samples,
+to go on with).
+
+Example:
+  ssdl demo --out demo")]
 pub struct Demo {
     /// Folder for the files; made if it is not there
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -92,12 +100,12 @@ pub struct Data {
 }
 
 /// Learn a model from samples of which some are labelled
-///
-/// One of --labels, --label-column or a file that holds labels (npz, mat, safetensors) is needed.
-/// Ctrl-C stops after the current step: the model so far is saved and the exit code is 1. A second
-/// Ctrl-C ends at once and saves nothing.
 #[derive(Args)]
 #[command(after_help = "\
+One of --labels, --label-column or a file that holds labels (npz, mat,
+safetensors) is needed. Ctrl-C stops after the current step: the model so far is
+saved, and the exit code is 1. A second Ctrl-C ends at once and saves nothing.
+
 Examples:
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
   ssdl fit digits.npy --labels digits.csv --model digits.ssdl \\
@@ -133,10 +141,10 @@ pub struct Fit {
 }
 
 /// Classify samples with a saved model
-///
-/// If DATA holds labels, or --labels gives them, the accuracy is reported too.
 #[derive(Args)]
 #[command(after_help = "\
+If DATA holds labels, or --labels gives them, the accuracy is reported too.
+
 Examples:
   ssdl predict flowers.ssdl new.csv --out labels.csv --proba
   ssdl predict flowers.ssdl test.csv --label-column kind --out -")]
@@ -181,12 +189,14 @@ pub struct Methods {
     pub markdown: bool,
 }
 
+/// An answer to a question about a file.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Answer {
     Yes,
     No,
 }
 
+/// The number type of a fit.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Precision {
     Single,
@@ -227,17 +237,26 @@ fn image(text: &str) -> Result<[usize; 2], String> {
 pub fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let mut said: Vec<&str> =
-        said.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
-    if let Some(first) = said.first_mut() {
-        *first = first.strip_prefix("error: ").unwrap_or(first);
+    // How to pass an option as a value is a riddle to whoever mistyped an option.
+    let noise =
+        |line: &str| ["For more", "tip: to pass"].iter().any(|start| line.starts_with(start));
+    let mut message = String::new();
+    for line in said.filter(|line| !line.is_empty() && !noise(line)) {
+        let joint = match message.chars().last() {
+            None => "",
+            Some(':' | '>') => " ",
+            Some(_) if line.starts_with('[') => " ",
+            Some(_) => "; ",
+        };
+        message += joint;
+        message += line.strip_prefix("error: ").unwrap_or(line);
     }
     let command = std::env::args()
         .nth(1)
         .filter(|name| ["demo", "fit", "predict", "inspect", "methods"].contains(&name.as_str()))
         .map(|name| format!(" {name}"))
         .unwrap_or_default();
-    format!("{}; see `ssdl{command} --help`", said.join(" "))
+    format!("{message}; see `ssdl{command} --help`")
 }
 
 #[cfg(test)]

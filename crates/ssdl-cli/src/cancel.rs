@@ -21,7 +21,7 @@ pub fn asked() -> bool {
 #[allow(clippy::exit, reason = "the second Ctrl-C means now")]
 fn on_interrupt(quiet: bool) {
     if ASKED.swap(true, Ordering::SeqCst) {
-        print::to_stderr("ssdl: interrupted; nothing was saved");
+        print::to_stderr("ssdl: interrupted");
         std::process::exit(1);
     }
     if !quiet {

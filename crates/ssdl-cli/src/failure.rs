@@ -28,9 +28,15 @@ impl Failure {
     /// An error of the library about samples that came from this file.
     pub fn about(path: &Path, error: ssdl::Error) -> Self {
         use ssdl::Error::{Diverged, Labels, NotFinite, Samples, Shape};
+        let path = path.display();
         match error {
-            Labels(_) | Samples(_) | Shape { .. } | NotFinite { .. } | Diverged { .. } => {
-                Self::Failed(format!("{}: {error}", path.display()))
+            // The readers let only finite numbers through, so it was lost on the way to `f32`.
+            NotFinite { row, column, .. } => Self::Failed(format!(
+                "{path}: sample {row}, feature {column} is too large for single precision; \
+                 rescale it, or fit with --precision double"
+            )),
+            Labels(_) | Samples(_) | Shape { .. } | Diverged { .. } => {
+                Self::Failed(format!("{path}: {error}"))
             }
             other => other.into(),
         }

@@ -10,6 +10,7 @@ mod output;
 mod picture;
 mod print;
 mod progress;
+mod saved;
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;
@@ -58,7 +59,7 @@ fn refuse(error: &clap::Error) -> Outcome {
             let _ = error.print();
             Ok(())
         }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Misuse(
+        ErrorKind::MissingSubcommand => Err(Failure::Misuse(
             "a command is missing: demo, fit, predict, inspect or methods; see `ssdl --help`"
                 .into(),
         )),

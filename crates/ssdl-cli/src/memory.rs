@@ -1,23 +1,5 @@
 //! Bytes: how many a fit will need, how many the process held, how they are written.
 
-use ssdl::Real;
-use ssdl::methods::{Method, SsdlGa};
-
-/// Bytes that a fit will need, where the method's knobs tell it.
-pub fn needed<T: Real>(
-    method: &dyn Method<T>,
-    knobs: &[(String, String)],
-    n_features: usize,
-    n_samples: usize,
-    n_classes: usize,
-) -> Option<u64> {
-    let mut sizes = SsdlGa::from_pairs(knobs).ok()?;
-    if method.knobs().iter().all(|knob| knob.name != "manifold") {
-        sizes = sizes.manifold(0.0);
-    }
-    Some(sizes.memory_needed::<T>(n_features, n_samples, n_classes))
-}
-
 /// The most memory this process has held so far, where the system tells.
 pub fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

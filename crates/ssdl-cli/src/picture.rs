@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 /// Grey around the tiles; atoms have mid-grey for zero, so the frame is darker than any of it.
 const FRAME: u8 = 24;
 /// Side that small images are enlarged to, at least.
-const LEAST_SIDE: usize = 32;
+const LEAST_SIDE: usize = 40;
 /// Pixels between tiles.
 const GAP: usize = 2;
 

@@ -8,6 +8,10 @@ use crate::failure::{Failure, Outcome};
 
 /// Width of everything that is printed.
 const WIDTH: usize = 80;
+/// Width of the names on a sheet, so that one sheet under another lines up.
+const NAMES: usize = 11;
+/// A space where no line is broken; a plain one once it is printed.
+const FIRM_SPACE: char = '\u{a0}';
 
 /// Writes a text and a newline to stdout. A reader that has gone away is no failure: it has seen
 /// what it wanted.
@@ -47,7 +51,8 @@ impl Sheet {
 
     /// The sheet as lines.
     pub fn text(&self) -> String {
-        let width = self.rows.iter().map(|(name, _)| length(name)).max().unwrap_or(0) + 2;
+        let longest = self.rows.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
+        let width = longest.max(NAMES) + 2;
         let mut lines = Vec::new();
         for (name, text) in &self.rows {
             let mut name = name.as_str();
@@ -121,20 +126,19 @@ impl Grid {
 
 /// Breaks a text at spaces into lines of at most `width` characters; longer words stay whole.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().filter(|line| length(line) + 1 + length(word) <= width);
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None if lines.len() == 1 && lines[0].is_empty() => lines[0].push_str(word),
-            None => lines.push(word.to_owned()),
+    let mut lines = Vec::new();
+    let mut words = text.split(' ');
+    let mut line = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        if length(&line) + 1 + length(word) > width {
+            lines.push(std::mem::take(&mut line));
+        } else {
+            line.push(' ');
         }
+        line.push_str(word);
     }
-    lines
+    lines.push(line);
+    lines.iter().map(|line| line.replace(FIRM_SPACE, " ")).collect()
 }
 
 /// A text broken to the width of the screen.
@@ -179,7 +183,7 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
 pub fn tally<S: AsRef<str>>(names: &[S], counts: &[usize], most: usize) -> String {
     let shown = names.iter().zip(counts).take(most);
     let mut text: Vec<String> =
-        shown.map(|(name, count)| format!("{} ({count})", name.as_ref())).collect();
+        shown.map(|(name, count)| format!("{}{FIRM_SPACE}({count})", name.as_ref())).collect();
     if names.len() > most {
         text.push(format!("and {} more", names.len() - most));
     }
@@ -195,6 +199,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("unbreakable", 3), ["unbreakable"]);
         assert_eq!(wrap("", 3), [""]);
+        assert_eq!(wrap(&tally(&["a", "b"], &[1, 2], 9), 8), ["a (1),", "b (2)"]);
     }
 
     #[test]
@@ -203,7 +208,7 @@ mod tests {
         sheet.row("long name", "word ".repeat(40)).row("x", "y");
         let text = sheet.text();
         assert!(text.lines().all(|line| length(line) <= WIDTH), "{text}");
-        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("           word")));
+        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("             word")));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Watch for Onlooker {
                     None => step.name().to_owned(),
                 });
             }
-            View::Lines if matches!(step, Step::Start | Step::Classifier) => {
+            View::Lines if step == Step::Classifier => {
                 let total = total.unwrap_or_default();
                 print::to_stderr(&format!(
                     "iteration {iteration} of at most {max_iterations}: objective {total}"

@@ -164,6 +164,12 @@ impl<T: Real> Matrix<T> {
         self.product(Accum::Replace, T::one(), a, b);
     }
 
+    /// `self = a·b` in one call and one thread, for callers that are parallel themselves.
+    pub(crate) fn set_product_here(&mut self, a: View<'_, T>, b: View<'_, T>) {
+        let out = MatMut::from_column_major_slice_mut(&mut self.data, self.rows, self.columns);
+        matmul(out, Accum::Replace, a.faer(), b.faer(), T::one(), Par::Seq);
+    }
+
     /// `self += scale·a·b`.
     pub fn add_product(&mut self, scale: T, a: View<'_, T>, b: View<'_, T>) {
         self.product(Accum::Add, scale, a, b);
@@ -214,9 +220,9 @@ impl<T: Real> Matrix<T> {
         if m == 0 || n == 0 {
             return;
         }
-        // Eight panels feed eight threads; narrower than 32 columns the kernel starves, wider than
-        // 256 the right-hand side leaves the cache.
-        let width = n.div_ceil(8).next_multiple_of(16).clamp(32, 256);
+        // Every panel packs the left factor again, so panels are as wide as still gives several
+        // threads something to do; wider than 512 the right-hand side leaves the cache.
+        let width = n.div_ceil(4).next_multiple_of(16).clamp(64, 512);
         let (a, b) = (a.faer(), b.faer());
         let one_panel = |(panel, out): (usize, &mut [T])| {
             let count = out.len() / m;

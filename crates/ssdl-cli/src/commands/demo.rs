@@ -1,5 +1,277 @@
-//! `ssdl demo`.
+//! `ssdl demo`: the digits that come with the program, learnt from ten labels a class.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use ssdl::classifier::{best, ridge};
+use ssdl::fit::Stop;
+use ssdl::graph::Neighbours;
+use ssdl::methods::{Options, SsdlGa};
+use ssdl::samples::prepare::Pipeline;
+use ssdl::samples::split::{Split, per_class};
+use ssdl::{Labels, Matrix, Model, Samples, threads};
+
 use crate::args::{Common, Demo};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::print::{Grid, Sheet, percent, seconds};
+use crate::progress::Onlooker;
+use crate::{cancel, output, picture, print};
+
+/// Labels of each class that the methods see.
+const LABELLED: usize = 10;
+/// Samples of each class that no method sees.
+const HELD_OUT: usize = 50;
+/// Weight of the ridge classifier: what other programs take when nothing is said.
+const RIDGE: f64 = 1.0;
+
 /// Runs the command.
-pub fn run(_args: &Demo, _common: &Common) -> Outcome { Ok(()) }
+pub fn run(args: &Demo, common: &Common) -> Outcome {
+    let files = Files::prepare(&args.out)?;
+    let digits = Digits::draw(common.seed)?;
+    cancel::listen(common.quiet);
+    let options = Options {
+        seed: common.seed,
+        threads: common.threads.into(),
+        image: Some([8, 8]),
+        ..Options::default()
+    };
+    let (model, first) = ours(&digits, &options, common)?;
+    let mut results = vec![first];
+    results.extend(threads::run(options.threads, || others(&digits, &options))?);
+
+    model.save(&files.model)?;
+    output::write(&files.atoms, &picture::atoms(&model)?)?;
+    let (shown, held_out) = (&digits.training, &digits.test);
+    output::write(&files.train, csv(shown.features(), shown.labels()).as_bytes())?;
+    output::write(&files.test, csv(&held_out.0, &held_out.1).as_bytes())?;
+    if common.json {
+        return print::json(&answer(&digits, &model, &results, &files));
+    }
+    print::to_stdout(&text(&digits, &results, &files))
+}
+
+/// The files that the demo leaves.
+struct Files {
+    model: PathBuf,
+    atoms: PathBuf,
+    train: PathBuf,
+    test: PathBuf,
+}
+
+impl Files {
+    fn prepare(folder: &Path) -> Outcome<Self> {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let folder = folder.display();
+            Failure::Failed(format!("{folder}: cannot be made: {error}; choose another with --out"))
+        })?;
+        let at =
+            |name: &str| if folder == Path::new(".") { name.into() } else { folder.join(name) };
+        let files = Self {
+            model: at("digits.ssdl"),
+            atoms: at("digits-atoms.png"),
+            train: at("digits-train.csv"),
+            test: at("digits-test.csv"),
+        };
+        for path in [&files.model, &files.atoms, &files.train, &files.test] {
+            output::check(path, &[]).map_err(|error| {
+                Failure::Failed(format!("{error}; or choose a folder with --out"))
+            })?;
+        }
+        for path in [&files.train, &files.test] {
+            refuse_strangers(path)?;
+        }
+        Ok(files)
+    }
+}
+
+/// Samples of the user's own may have such a name; only what the demo wrote is replaced.
+fn refuse_strangers(path: &Path) -> Outcome {
+    match std::fs::read(path) {
+        Ok(bytes) if !bytes.starts_with(header().as_bytes()) => Err(Failure::Failed(format!(
+            "{}: is there already and is not from the demo; choose another folder with --out",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The samples, and the truth that no method sees.
+struct Digits {
+    truth: Labels,
+    split: Split,
+    training: Samples<f64>,
+    test: (Matrix<f64>, Labels),
+}
+
+impl Digits {
+    fn draw(seed: u64) -> Outcome<Self> {
+        let table = ssdl_data::digits();
+        let names = table.labels.unwrap_or_default();
+        let truth = Labels::from_names(&names);
+        let split = per_class(&truth, LABELLED, None, HELD_OUT, seed)?;
+        let mut seen: Vec<usize> =
+            split.labelled.iter().chain(&split.unlabelled).copied().collect();
+        seen.sort_unstable();
+        let labels = truth.keep_only(&split.labelled).select(&seen);
+        let training = Samples::new(table.features.select_columns(&seen), labels)?;
+        let test = (table.features.select_columns(&split.test), truth.select(&split.test));
+        Ok(Self { truth: truth.select(&seen), split, training, test })
+    }
+
+    /// Places of the labelled and of the unlabelled samples among those that are shown.
+    fn places(&self) -> (Vec<usize>, Vec<usize>) {
+        let labels = self.training.labels();
+        (0..labels.len()).partition(|&i| labels.assigned()[i].is_some())
+    }
+
+    /// Share of the unlabelled and of the held-out samples whose class was found.
+    fn score(&self, training: &[usize], test: &[usize]) -> (f64, f64) {
+        let share = |found: &[usize], truth: &Labels, places: &[usize]| {
+            let right = places.iter().filter(|&&i| truth.assigned()[i] == Some(found[i])).count();
+            right as f64 / places.len().max(1) as f64
+        };
+        let all: Vec<usize> = (0..test.len()).collect();
+        (share(training, &self.truth, &self.places().1), share(test, &self.test.1, &all))
+    }
+}
+
+/// How well a method did.
+struct Result {
+    method: String,
+    unlabelled: f64,
+    held_out: f64,
+    seconds: f64,
+}
+
+impl Result {
+    fn new(digits: &Digits, method: &str, found: (&[usize], &[usize]), started: Instant) -> Self {
+        let seconds = started.elapsed().as_secs_f64();
+        let (unlabelled, held_out) = digits.score(found.0, found.1);
+        Self { method: method.to_owned(), unlabelled, held_out, seconds }
+    }
+}
+
+fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Model<f64>, Result)> {
+    let started = Instant::now();
+    let mut onlooker = Onlooker::new(common.quiet);
+    let model = SsdlGa::new().fit_with(digits.training.clone(), options, &mut onlooker);
+    onlooker.finish();
+    let model = model?;
+    if model.report().stop == Stop::Cancelled {
+        return Err(Failure::Failed("cancelled; nothing was written".into()));
+    }
+    let test = digits.test.0.clone();
+    let test = threads::run(options.threads, || model.predict(test))?.classes;
+    let training = model.transduction().classes;
+    let result = Result::new(digits, "SSDL-GA", (&training, &test), started);
+    Ok((model, result))
+}
+
+/// Two methods that learn from the labelled samples alone, prepared in the same way.
+fn others(digits: &Digits, options: &Options<f64>) -> Outcome<Vec<Result>> {
+    let features = digits.training.features().clone();
+    let (pipeline, training) = Pipeline::fit(&options.prepare, features, options.seed)?;
+    let test = pipeline.apply(digits.test.0.clone())?;
+    let labelled = digits.places().0;
+    let assigned = digits.training.labels().assigned();
+    let classes: Vec<usize> = labelled.iter().filter_map(|&i| assigned[i]).collect();
+    let known = training.select_columns(&labelled);
+
+    let started = Instant::now();
+    let nearest = |samples: &Matrix<f64>| -> Vec<usize> {
+        let neighbours = Neighbours::between(&known, samples, 1);
+        (0..samples.columns()).map(|i| classes[neighbours.of(i)[0] as usize]).collect()
+    };
+    let found = (nearest(&training), nearest(&test));
+    let neighbour = Result::new(digits, "nearest neighbour", (&found.0, &found.1), started);
+
+    let started = Instant::now();
+    let n_classes = digits.truth.classes().len();
+    let classifier = ridge(&known, &classes, n_classes, RIDGE)?;
+    let decide = |samples: &Matrix<f64>| -> Vec<usize> {
+        classifier.scores(samples).iter_columns().map(best).collect()
+    };
+    let found = (decide(&training), decide(&test));
+    let name = format!("ridge, weight {RIDGE}");
+    let linear = Result::new(digits, &name, (&found.0, &found.1), started);
+    Ok(vec![neighbour, linear])
+}
+
+fn header() -> String {
+    let pixels: Vec<String> = (0..64).map(|at| format!("pixel{at}")).collect();
+    format!("{},label\n", pixels.join(","))
+}
+
+/// Samples as a table; an unlabelled one has an empty last cell.
+fn csv(features: &Matrix<f64>, labels: &Labels) -> String {
+    let mut text = header();
+    for (sample, class) in features.iter_columns().zip(labels.assigned()) {
+        for value in sample {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{value},");
+        }
+        text += class.map_or("", |class| &labels.classes()[class]);
+        text.push('\n');
+    }
+    text
+}
+
+fn text(digits: &Digits, results: &[Result], files: &Files) -> String {
+    let split = &digits.split;
+    let n_labels = split.labelled.len();
+    let mut grid =
+        Grid::new(&["method", ">labels used", ">unlabelled right", ">held out right", ">seconds"]);
+    for result in results {
+        grid.row([
+            result.method.clone(),
+            n_labels.to_string(),
+            percent(result.unlabelled),
+            percent(result.held_out),
+            seconds(result.seconds),
+        ]);
+    }
+    let (model, atoms) = (files.model.display(), files.atoms.display());
+    let (train, test) = (files.train.display(), files.test.display());
+    let mut sheet = Sheet::default();
+    sheet.row("model", model.to_string()).row("atoms", atoms.to_string());
+    sheet.row("samples", format!("{train}, {test}"));
+    format!(
+        "Handwritten digits of 8 x 8 pixels: {n_labels} labelled, {} unlabelled, {} held out.\n\n\
+         {}\n\n{}\n\n\
+         Try next:\n  \
+         ssdl inspect {model}\n  \
+         ssdl predict {model} {test} --label-column label --out labels.csv\n  \
+         ssdl fit {train} --label-column label --image 8x8 --model mine.ssdl\n  \
+         ssdl methods ssdl-ga",
+        split.unlabelled.len(),
+        split.test.len(),
+        grid.text(),
+        sheet.text(),
+    )
+}
+
+fn answer(digits: &Digits, model: &Model<f64>, results: &[Result], files: &Files) -> Value {
+    let results = results.iter().map(|result| {
+        json!({
+            "method": result.method,
+            "unlabelled_accuracy": result.unlabelled,
+            "held_out_accuracy": result.held_out,
+            "seconds": result.seconds,
+        })
+    });
+    let path = |path: &Path| path.display().to_string();
+    json!({
+        "n_labelled": digits.split.labelled.len(),
+        "n_unlabelled": digits.split.unlabelled.len(),
+        "n_held_out": digits.split.test.len(),
+        "iterations": model.report().iterations,
+        "stop": model.report().stop,
+        "results": results.collect::<Vec<_>>(),
+        "model": path(&files.model),
+        "atoms": path(&files.atoms),
+        "train": path(&files.train),
+        "test": path(&files.test),
+    })
+}

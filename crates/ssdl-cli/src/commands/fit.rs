@@ -14,7 +14,7 @@ use super::summary::{self, Fitted};
 use crate::args::{Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Onlooker;
-use crate::{cancel, input, memory, output, print};
+use crate::{cancel, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -39,7 +39,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
     let n_classes = samples.labels().classes().len();
-    let memory_needed = memory::needed(method, &args.set, n_features, n_samples, n_classes);
+    let memory_needed = method.memory_needed(&args.set, n_features, n_samples, n_classes)?;
     if !common.json {
         print::to_stdout(&summary::before(&args.data.data, &samples, memory_needed))?;
     }

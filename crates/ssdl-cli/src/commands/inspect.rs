@@ -1,13 +1,13 @@
 //! `ssdl inspect`: what is in a model file.
 
 use serde_json::{Value, json};
-use ssdl::model::{Precision, precision_of};
 use ssdl::{Model, Real};
 
 use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json, objective_text};
 use crate::args::{Common, Inspect};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, seconds};
+use crate::saved::{self, Saved};
 use crate::{memory, output, picture, print};
 
 /// Runs the command.
@@ -15,21 +15,20 @@ pub fn run(args: &Inspect, common: &Common) -> Outcome {
     if let Some(path) = &args.atoms {
         output::check(path, &[&args.model])?;
     }
-    match precision_of(&args.model)? {
-        Precision::Single => inspect::<f32>(args, common),
-        Precision::Double => inspect::<f64>(args, common),
+    match saved::load(&args.model)? {
+        Saved::Single(model) => inspect(args, common, &model),
+        Saved::Double(model) => inspect(args, common, &model),
     }
 }
 
-fn inspect<T: Real>(args: &Inspect, common: &Common) -> Outcome {
-    let model = Model::<T>::load(&args.model)?;
+fn inspect<T: Real>(args: &Inspect, common: &Common, model: &Model<T>) -> Outcome {
     if let Some(path) = &args.atoms {
-        let picture = picture::atoms(&model)
+        let picture = picture::atoms(model)
             .map_err(|error| Failure::Failed(format!("{}: {error}", args.model.display())))?;
         output::write(path, &picture)?;
     }
     let size = std::fs::metadata(&args.model).map(|file| file.len()).unwrap_or(0);
-    if common.json { print::json(&answer(args, &model, size)) } else { show(args, &model, size) }
+    if common.json { print::json(&answer(args, model, size)) } else { show(args, model, size) }
 }
 
 /// Non-zero entries of a code, on average.
@@ -62,7 +61,10 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
         sheet.row("image", format!("{height} x {width}"));
     }
     sheet.row("atoms", atoms_text(model));
-    sheet.row("codes", format!("{:.1} entries that are not zero, on average", mean_non_zeros(model)));
+    sheet.row(
+        "codes",
+        format!("{:.1} entries that are not zero, on average", mean_non_zeros(model)),
+    );
     let iterations = counted(report.iterations, "iteration", "iterations");
     let time = seconds(report.seconds);
     sheet.row("stop", format!("{} after {iterations} and {time}", report.stop));

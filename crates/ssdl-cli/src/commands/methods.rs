@@ -7,7 +7,7 @@ use ssdl::methods::{Description, Method, all, find};
 use super::summary::typed;
 use crate::args::{Common, Methods};
 use crate::failure::{Failure, Outcome};
-use crate::print::{self, Grid, paragraph};
+use crate::print::{self, Grid, paragraph, wrap};
 
 /// Methods are described alike in every precision.
 type Any = &'static dyn Method<f64>;
@@ -61,7 +61,8 @@ fn page(method: Any) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    let parts = text.lines().flat_map(|line| wrap(line, 78));
+    parts.map(|part| format!("  {part}")).collect::<Vec<_>>().join("\n")
 }
 
 fn published(about: &Description) -> Grid {
@@ -112,7 +113,8 @@ fn markdown() -> String {
         "<!-- Written by `cargo xtask generate` from `ssdl methods --markdown`; do not edit. -->"
             .to_owned(),
     ];
-    let mut rows = vec!["| Name | Title | Coding | Reference |".to_owned(), "|---|---|---|---|".into()];
+    let mut rows =
+        vec!["| Name | Title | Coding | Reference |".to_owned(), "|---|---|---|---|".into()];
     for method in all::<f64>() {
         let Description { name, title, coding, reference, link, .. } = *method.describe();
         let reference = format!("[{}]({link})", cell(reference));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use ssdl::model::{Precision, Prediction, precision_of};
+use ssdl::model::Prediction;
 use ssdl::{Model, Real, threads};
 use ssdl_data::Table;
 
@@ -12,6 +12,7 @@ use super::summary::MOST_CLASSES;
 use crate::args::{Common, Predict};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, percent, seconds, tally};
+use crate::saved::{self, Saved};
 use crate::{input, output, print};
 
 /// Runs the command.
@@ -29,9 +30,9 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     for path in file(args).into_iter().chain(args.codes.as_deref()) {
         output::check(path, &inputs)?;
     }
-    match precision_of(&args.model)? {
-        Precision::Single => predict::<f32>(args, common),
-        Precision::Double => predict::<f64>(args, common),
+    match saved::load(&args.model)? {
+        Saved::Single(model) => predict(args, common, &model),
+        Saved::Double(model) => predict(args, common, &model),
     }
 }
 
@@ -40,10 +41,9 @@ fn file(args: &Predict) -> Option<&Path> {
     args.out.as_deref().filter(|path| *path != Path::new("-"))
 }
 
-fn predict<T: Real>(args: &Predict, common: &Common) -> Outcome {
-    let model = Model::<T>::load(&args.model)?;
+fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcome {
     let table = input::read(&args.data, Some(model.n_features()))?;
-    check_width(args, &model, &table)?;
+    check_width(args, model, &table)?;
     let Table { features, labels: known, .. } = table;
     let raw = input::in_precision::<T>(features);
     let started = Instant::now();
@@ -60,9 +60,9 @@ fn predict<T: Real>(args: &Predict, common: &Common) -> Outcome {
     }
     let score = known.map(|known| Score::of(&known, &prediction.labels, model.classes()));
     if common.json {
-        return print::json(&answer(args, &model, &prediction, score.as_ref(), elapsed));
+        return print::json(&answer(args, model, &prediction, score.as_ref(), elapsed));
     }
-    let text = text(args, &model, &prediction, score.as_ref(), elapsed);
+    let text = text(args, model, &prediction, score.as_ref(), elapsed);
     if file(args).is_some() {
         return print::to_stdout(&text);
     }

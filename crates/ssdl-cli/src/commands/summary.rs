@@ -14,7 +14,7 @@ use crate::{memory, print};
 pub const MOST_CLASSES: usize = 20;
 
 /// What was read, and what the fit will take.
-pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: Option<u64>) -> String {
+pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64) -> String {
     let labels = samples.labels();
     let (n, n_features) = (samples.n_samples(), samples.n_features());
     let mut sheet = Sheet::default();
@@ -22,9 +22,7 @@ pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: Option<
     let features = counted(n_features, "feature", "features");
     sheet.row("read", format!("{samples} of {features} from {}", path.display()));
     sheet.row("labels", labels_text(labels));
-    if let Some(bytes) = memory_needed {
-        sheet.row("memory", format!("about {} needed", memory::text(bytes)));
-    }
+    sheet.row("memory", format!("about {} needed", memory::text(memory_needed)));
     sheet.text()
 }
 
@@ -47,7 +45,7 @@ pub struct Fitted<'a, T> {
     pub notices: Vec<String>,
     pub read_seconds: f64,
     pub save_seconds: f64,
-    pub memory_needed: Option<u64>,
+    pub memory_needed: u64,
 }
 
 /// What the model says of the samples that had no label.

@@ -11,9 +11,6 @@ use crate::graph::Laplacian;
 use crate::matrix::{Matrix, inner};
 use crate::sparse::Csr;
 
-/// Classes from which the sum over them costs more than looking $WW^\top$ up.
-const MANY_CLASSES: usize = 16;
-
 /// Everything that the codes answer to: samples, atoms, graph, classifier.
 #[derive(Clone, Copy)]
 pub struct Coding<'a, T> {
@@ -148,10 +145,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
             weights,
             omega: match weight {
                 Weight::PerClass(w) => Omega::PerClass { strength, weight: w.column(sample) },
-                Weight::Shared(w) => Omega::Shared {
-                    weight: strength * w[sample],
-                    cross: (weights.columns() > MANY_CLASSES).then_some(cross),
-                },
+                Weight::Shared(w) => Omega::Shared { weight: strength * w[sample], cross },
             },
         });
         Local { gram: self.gram, shift: self.shift + coupling, margin, sparsity: self.sparsity }

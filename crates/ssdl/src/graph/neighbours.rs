@@ -7,11 +7,12 @@
 use rayon::prelude::*;
 
 use crate::matrix::{Matrix, View};
+use crate::wide::wide;
 use crate::{Error, Real, Result};
 
-/// Samples compared at once: a tile of distances (256 kB in `f32`) stays in cache.
-const QUERIES: usize = 64;
-const REFERENCES: usize = 1024;
+/// Samples compared at once: a tile of distances (512 kB in `f32`) stays in cache.
+const QUERIES: usize = 256;
+const REFERENCES: usize = 512;
 /// Candidates beyond k that the fast pass keeps, so that its rounding seldom decides.
 const SPARE: usize = 8;
 
@@ -180,7 +181,7 @@ impl<'a, T: Real> Fast<'a, T> {
                 products = Matrix::zeros(end - start, count);
             }
             let block = &self.references.as_slice()[start * n..end * n];
-            products.set_product(View::of_columns(block, n, end - start).flip(), tile);
+            products.set_product_here(View::of_columns(block, n, end - start).flip(), tile);
             for (q, best) in best.iter_mut().enumerate() {
                 self.scan(first + q, start, products.column(q), k + SPARE, best);
             }
@@ -217,8 +218,10 @@ impl<'a, T: Real> Fast<'a, T> {
 
     /// Measures the candidates in full; `None` if rounding might have hidden a nearer sample.
     fn confirm(&self, query: usize, k: usize, best: &[Candidate<f32>]) -> Option<Vec<u32>> {
-        let mut exact: Vec<Candidate<f64>> =
-            best.iter().map(|&(_, j)| (self.distance(query, j as usize), j)).collect();
+        let mut exact: Vec<Candidate<f64>> = wide(
+            #[inline(always)]
+            || best.iter().map(|&(_, j)| (self.distance(query, j as usize), j)).collect(),
+        );
         exact.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         let everything = best.len() + usize::from(self.same) >= self.samples.columns();
         if !everything {
@@ -237,18 +240,25 @@ impl<'a, T: Real> Fast<'a, T> {
     /// The search by direct distances, for samples whose fast list could not be confirmed.
     fn direct(&self, query: usize, k: usize) -> Vec<u32> {
         let mut best = Vec::with_capacity(k + 1);
-        for j in (0..self.samples.columns()).filter(|&j| !(self.same && j == query)) {
-            offer(&mut best, k, (self.distance(query, j), j as u32));
-        }
+        wide(
+            #[inline(always)]
+            || {
+                for j in (0..self.samples.columns()).filter(|&j| !(self.same && j == query)) {
+                    offer(&mut best, k, (self.distance(query, j), j as u32));
+                }
+            },
+        );
         best.into_iter().map(|(_, j)| j).collect()
     }
 
+    #[inline(always)]
     fn distance(&self, query: usize, j: usize) -> f64 {
         squared_distance(self.new.column(query), self.samples.column(j))
     }
 }
 
 /// $\lVert x-y\rVert^2$ by differences, in `f64`.
+#[inline(always)]
 fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));

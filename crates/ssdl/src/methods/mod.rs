@@ -47,6 +47,19 @@ pub trait Method<T: Real>: Sync {
     /// If a name is unknown or a value out of range.
     fn check(&self, knobs: &[(String, String)]) -> Result<()>;
 
+    /// Bytes that a fit of this size will need at its peak, samples included (features counted
+    /// after preparation).
+    ///
+    /// # Errors
+    /// If a knob's name is unknown or its value out of range.
+    fn memory_needed(
+        &self,
+        knobs: &[(String, String)],
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> Result<u64>;
+
     /// Fits a model to raw samples.
     ///
     /// # Errors

@@ -207,6 +207,16 @@ impl<T: Real> Method<T> for Entry {
         SsdlGa::from_pairs(knobs).map(drop)
     }
 
+    fn memory_needed(
+        &self,
+        knobs: &[(String, String)],
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> Result<u64> {
+        Ok(SsdlGa::from_pairs(knobs)?.memory_needed::<T>(n_features, n_samples, n_classes))
+    }
+
     fn fit(
         &self,
         knobs: &[(String, String)],

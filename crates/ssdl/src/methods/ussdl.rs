@@ -96,6 +96,16 @@ impl<T: Real> Method<T> for Entry {
         Ussdl::from_pairs(knobs).map(drop)
     }
 
+    fn memory_needed(
+        &self,
+        knobs: &[(String, String)],
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> Result<u64> {
+        Ok(Ussdl::from_pairs(knobs)?.knobs.memory_needed::<T>(n_features, n_samples, n_classes))
+    }
+
     fn fit(
         &self,
         knobs: &[(String, String)],

@@ -60,9 +60,7 @@ pub enum Precision {
 /// # Errors
 /// If the file cannot be read or is not a model.
 pub fn precision_of(path: &Path) -> Result<Precision> {
-    let bytes = header_bytes(path)?;
-    let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|e| refuse(path, &e))?;
-    match header(path, metadata.metadata().as_ref())?.precision.as_str() {
+    match read_header(path)?.precision.as_str() {
         "f32" => Ok(Precision::Single),
         "f64" => Ok(Precision::Double),
         other => Err(refuse(path, &format!("its numbers are `{other}`, not f32 or f64"))),
@@ -78,6 +76,9 @@ impl<T: Real> Model<T> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let header = serde_json::to_string(&self.header()).map_err(|e| io(e.into()))?;
         let metadata = HashMap::from([("ssdl".to_owned(), header)]);
+        if path.exists() && !path.is_file() {
+            return Err(io(std::io::Error::other("not a plain file: it would be replaced")));
+        }
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary =
             tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(io)?;
@@ -99,12 +100,10 @@ impl<T: Real> Model<T> {
     /// If the file cannot be read, is not a model, is of another version or number type, or its
     /// parts do not fit each other. Nothing larger than the file is allocated.
     pub fn load(path: &Path) -> Result<Self> {
-        // The length field is checked before the body is read, so a few hostile bytes stay cheap.
-        header_bytes(path)?;
+        // The header is read and judged before the body, so hostile bytes stay cheap.
+        let header = read_header(path)?;
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(io)?;
-        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|e| refuse(path, &e))?;
-        let header = header(path, metadata.metadata().as_ref())?;
         if header.precision != T::NAME {
             let found = &header.precision;
             return Err(refuse(path, &format!("its numbers are {found}, asked for {}", T::NAME)));
@@ -184,8 +183,15 @@ fn refuse(path: &Path, reason: &dyn std::fmt::Display) -> Error {
     Error::Format { path: path.to_owned(), reason: reason.to_string() }
 }
 
-/// The length field and the JSON of a safetensors file, nothing else.
-fn header_bytes(path: &Path) -> Result<Vec<u8>> {
+/// What safetensors keeps in its JSON beside the tensors.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "__metadata__")]
+    metadata: Option<HashMap<String, String>>,
+}
+
+/// Reads and checks our header, and nothing else of the file.
+fn read_header(path: &Path) -> Result<Header> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
@@ -202,14 +208,13 @@ fn header_bytes(path: &Path) -> Result<Vec<u8>> {
             ),
         ));
     }
-    let mut bytes = length.to_vec();
-    file.take(announced).read_to_end(&mut bytes).map_err(io)?;
-    Ok(bytes)
-}
-
-fn header(path: &Path, metadata: Option<&HashMap<String, String>>) -> Result<Header> {
+    let mut json = Vec::new();
+    file.take(announced).read_to_end(&mut json).map_err(io)?;
+    let envelope: Envelope = serde_json::from_slice(&json)
+        .map_err(|e| refuse(path, &format!("its header is not that of a safetensors file: {e}")))?;
+    let metadata = envelope.metadata.unwrap_or_default();
     let text = metadata
-        .and_then(|entries| entries.get("ssdl"))
+        .get("ssdl")
         .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
     let version: Version = serde_json::from_str(text)
         .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;

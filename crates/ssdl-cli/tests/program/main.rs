@@ -1,0 +1,9 @@
+//! The program as users run it: what it prints, writes and returns.
+
+mod demo;
+mod errors;
+mod fitting;
+mod interrupt;
+mod methods;
+mod predicting;
+mod run;

@@ -1,0 +1,95 @@
+//! `ssdl predict` when all is well.
+
+use std::io::Read;
+
+use crate::run::{Bench, Ran};
+
+fn fitted() -> Bench {
+    let bench = Bench::with_flowers();
+    bench.done("fit flowers.csv --label-column kind --model m.ssdl --set n_atoms=20 --quiet");
+    bench
+}
+
+#[test]
+fn labels_and_probabilities_are_written_with_a_header() {
+    let bench = fitted();
+    let said = bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
+    assert!(said.contains("100.0 % of 30 known labels"), "{said}");
+    let table = bench.text("p.csv");
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("label,lily of the valley,rose,tulip"));
+    let first: Vec<&str> = lines.next().expect("a row").split(',').collect();
+    assert_eq!(first[0], "rose");
+    let sum: f64 = first[1..].iter().map(|cell| cell.parse::<f64>().expect("a number")).sum();
+    assert!((sum - 1.0).abs() < 1e-9);
+    assert_eq!(table.lines().count(), 31);
+}
+
+#[test]
+fn the_screen_gets_the_table_and_stderr_the_summary() {
+    let bench = fitted();
+    for out in ["", "--out -"] {
+        let ran = bench.run(&format!("predict m.ssdl test.csv --label-column kind {out}"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.starts_with("label\nrose\ntulip\nlily of the valley\nrose\n"));
+        assert_eq!(ran.stdout.lines().count(), 31);
+        assert!(ran.stderr.contains("accuracy"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn json_holds_the_labels_when_no_file_does() {
+    let bench = fitted();
+    let answer = bench.json("predict m.ssdl test.csv --label-column kind --proba");
+    assert_eq!(answer["accuracy"], 1.0);
+    assert_eq!(answer["n_known_labels"], 30);
+    assert_eq!(answer["counts"]["rose"], 10);
+    assert_eq!(answer["labels"][1], "tulip");
+    assert_eq!(answer["probabilities"][0].as_array().map(Vec::len), Some(3));
+    let answer = bench.json("predict m.ssdl test.csv --label-column kind --out p.csv");
+    assert_eq!(answer["out"], "p.csv");
+    assert!(answer.get("labels").is_none());
+}
+
+#[test]
+fn a_label_column_may_be_absent_and_its_labels_strange() {
+    let bench = fitted();
+    let all = bench.text("test.csv");
+    let bare: Vec<&str> =
+        all.lines().map(|line| line.rsplit_once(',').expect("two cells").0).collect();
+    bench.write("bare.csv", bare.join("\n"));
+    let with = bench.done("predict m.ssdl test.csv --label-column kind --quiet");
+    assert_eq!(bench.done("predict m.ssdl bare.csv --label-column kind --quiet"), with);
+    assert_eq!(bench.done("predict m.ssdl bare.csv --quiet"), with);
+    bench.write("strange.csv", all.replace("rose", "daisy"));
+    let said = bench.done("predict m.ssdl strange.csv --label-column kind --out p.csv");
+    assert!(said.contains("66.7 % of 30 known labels; 10 of them are of no class"), "{said}");
+}
+
+#[test]
+fn one_sample_alone_gets_what_it_gets_in_company() {
+    let bench = fitted();
+    let all = bench.done("predict m.ssdl test.csv --label-column kind --proba --quiet");
+    let rows = bench.text("test.csv");
+    let rows: Vec<&str> = rows.lines().collect();
+    bench.write("alone.csv", format!("{}\n{}\n", rows[0], rows[5]));
+    let alone = bench.done("predict m.ssdl alone.csv --label-column kind --proba --quiet");
+    assert_eq!(alone.lines().nth(1), all.lines().nth(5));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let bench = fitted();
+    for arguments in ["predict m.ssdl test.csv --label-column kind", "methods --markdown"] {
+        let mut child = bench.command(arguments.split(' ')).spawn().expect("the program starts");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let mut one = [0; 1];
+        if arguments.starts_with("methods") {
+            stdout.read_exact(&mut one).expect("a byte");
+        }
+        drop(stdout);
+        let ran = Ran::from(child.wait_with_output().expect("it ends"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("bug"), "{}", ran.stderr);
+    }
+}
