@@ -1,0 +1,397 @@
+//! Contracts of the model file: what is written comes back to the bit, and nothing that is read is
+//! trusted.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use common::{clouds, fit_with, options, small_problem};
+use serde_json::{Value, json};
+use ssdl::fit::Silent;
+use ssdl::methods::{self, Options};
+use ssdl::model::{Precision, precision_of};
+use ssdl::{Error, Model, Real};
+
+fn fitted<T: Real>(method: &str, prepare: &[&str]) -> Model<T> {
+    let (samples, _) = small_problem::<T>(1);
+    let prepare = prepare.iter().map(|text| text.parse().unwrap()).collect();
+    let options = Options { prepare, image: Some([3, 4]), ..options() };
+    let knobs = [("max_iterations", "2"), ("n_atoms", "9")];
+    fit_with(methods::find(method).unwrap(), &knobs, samples, &options, &mut Silent).unwrap()
+}
+
+fn round_trip<T: Real>(method: &str, prepare: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let model = fitted::<T>(method, prepare);
+    model.save(&path).unwrap();
+    let again = Model::<T>::load(&path).unwrap();
+    let what = format!("{method}, {prepare:?}, {}", T::NAME);
+    assert_eq!(again.method(), model.method(), "{what}");
+    assert_eq!(again.knobs(), model.knobs(), "{what}");
+    assert_eq!(again.training_labels(), model.training_labels(), "{what}");
+    assert_eq!(again.preparation().plans(), model.preparation().plans(), "{what}");
+    assert_eq!(again.preparation().tensors(), model.preparation().tensors(), "{what}");
+    assert_eq!((again.atoms(), again.codes()), (model.atoms(), model.codes()), "{what}");
+    assert_eq!(again.classifier(), model.classifier(), "{what}");
+    assert_eq!(again.out_of_sample(), model.out_of_sample(), "{what}");
+    assert_eq!(again.image(), Some([3, 4]), "{what}");
+    let (was, is) = (model.report(), again.report());
+    assert_eq!((is.iterations, is.stop, is.seed), (was.iterations, was.stop, was.seed), "{what}");
+    assert_eq!((is.trace.len(), &is.version), (was.trace.len(), &was.version), "{what}");
+    let (new, _) = clouds::<T>(3, 12, 20, 2);
+    let (p, q) = (model.predict(new.clone()).unwrap(), again.predict(new).unwrap());
+    assert_eq!((p.scores, p.labels), (q.scores, q.labels), "{what}");
+}
+
+#[test]
+fn every_number_of_the_header_comes_back_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for seed in 0..20 {
+        // Knobs as a search over them draws them: all digits in use.
+        let draw = common::noise::<f64>(3, 1, seed);
+        let digit = |k: usize| (0.3 + 0.1 * draw.as_slice()[k].abs()).to_string();
+        let (sparsity, manifold, spread) = (digit(0), digit(1), digit(2));
+        let sharpness = format!("1{}", &spread[1..]);
+        let knobs = [
+            ("sparsity", sparsity.as_str()),
+            ("manifold", manifold.as_str()),
+            ("sharpness", sharpness.as_str()),
+            ("max_iterations", "1"),
+        ];
+        let (samples, _) = small_problem::<f64>(seed);
+        let ssdl_ga = methods::find("ssdl-ga").unwrap();
+        let model = fit_with(ssdl_ga, &knobs, samples, &options(), &mut Silent).unwrap();
+        model.save(&path).unwrap();
+        let again = Model::<f64>::load(&path).unwrap();
+        assert_eq!(again.out_of_sample(), model.out_of_sample(), "seed {seed}");
+        let (new, _) = clouds::<f64>(3, 12, 8, seed);
+        let (p, q) = (model.predict(new.clone()).unwrap(), again.predict(new).unwrap());
+        assert_eq!(p.scores, q.scores, "seed {seed}");
+        assert_eq!(again.report(), model.report(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_model_comes_back_to_the_bit_with_every_preparation() {
+    let preparations: [&[&str]; 6] = [
+        &[],
+        &["scale=5"],
+        &["standardise"],
+        &["pca=5"],
+        &["projection=6"],
+        &["standardise", "projection=8", "pca=4", "scale=5"],
+    ];
+    for prepare in preparations {
+        round_trip::<f64>("ssdl-ga", prepare);
+        round_trip::<f32>("ussdl", prepare);
+    }
+    round_trip::<f32>("ssdl-ga", &["scale=5"]);
+    round_trip::<f64>("ussdl", &["scale=5"]);
+}
+
+#[test]
+fn the_precision_is_known_from_the_header_and_must_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let (single, double) = (folder.path().join("single"), folder.path().join("double"));
+    fitted::<f32>("ussdl", &[]).save(&single).unwrap();
+    fitted::<f64>("ussdl", &[]).save(&double).unwrap();
+    assert_eq!(precision_of(&single).unwrap(), Precision::Single);
+    assert_eq!(precision_of(&double).unwrap(), Precision::Double);
+    for error in
+        [Model::<f64>::load(&single).unwrap_err(), Model::<f32>::load(&double).unwrap_err()]
+    {
+        assert!(matches!(error, Error::Format { .. }), "{error}");
+    }
+    let missing = folder.path().join("missing");
+    assert!(matches!(precision_of(&missing), Err(Error::Io { .. })));
+    assert!(matches!(Model::<f64>::load(&missing), Err(Error::Io { .. })));
+    assert!(Model::<f64>::load(folder.path()).is_err(), "a folder is not a model");
+}
+
+/// A saved model, taken apart so that it can be put together wrongly.
+struct Parts {
+    folder: tempfile::TempDir,
+    /// The safetensors header: tensors by name, and `__metadata__`.
+    tensors: Value,
+    /// Our own header inside it.
+    header: Value,
+    data: Vec<u8>,
+}
+
+impl Parts {
+    /// A sound file, with graph and principal components.
+    fn sound() -> Self {
+        static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = BYTES.get_or_init(|| {
+            let path = folder.path().join("model");
+            fitted::<f64>("ssdl-ga", &["pca=5"]).save(&path).unwrap();
+            std::fs::read(&path).unwrap()
+        });
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let tensors: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let text = tensors["__metadata__"]["ssdl"].as_str().unwrap();
+        let header = serde_json::from_str(text).unwrap();
+        Self { tensors, header, data: bytes[8 + length..].to_vec(), folder }
+    }
+
+    fn write(&self) -> PathBuf {
+        let path = self.folder.path().join("model");
+        let mut tensors = self.tensors.clone();
+        tensors["__metadata__"]["ssdl"] = Value::String(self.header.to_string());
+        let text = tensors.to_string();
+        let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(text.as_bytes());
+        bytes.extend(&self.data);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Overwrites the first bytes of a tensor.
+    fn poke(&mut self, tensor: &str, bytes: &[u8]) {
+        let at = self.tensors[tensor]["data_offsets"][0].as_u64().unwrap() as usize;
+        self.data[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+}
+
+/// Refused as a file of the wrong form, with its path in the message.
+#[track_caller]
+fn assert_refused(path: &Path, reason: &str, what: &str) {
+    let Err(error) = Model::<f64>::load(path) else { panic!("{what} was accepted") };
+    assert!(matches!(error, Error::Format { .. }), "{what}: {error}");
+    let text = error.to_string();
+    assert!(text.contains(&*path.to_string_lossy()), "{what}: {text}");
+    assert!(text.contains(reason), "{what}: {text}");
+}
+
+#[test]
+fn hostile_headers_are_refused_by_path_and_reason() {
+    type Change = fn(&mut Parts);
+    let cases: &[(&str, &str, Change)] = &[
+        ("another format", "other", |p| p.header["format"] = json!("other")),
+        ("a later version", "version 2", |p| p.header["version"] = json!(2)),
+        ("no version", "header", |p| p.header["version"] = json!("one")),
+        ("another precision", "f32", |p| p.header["precision"] = json!("f32")),
+        ("no precision at all", "f16", |p| p.header["precision"] = json!("f16")),
+        ("no header", "`ssdl`", |p| {
+            p.tensors["__metadata__"] = json!({ "other": "text" });
+        }),
+        ("one class", "two classes", |p| p.header["classes"] = json!(["a"])),
+        ("no class", "two classes", |p| p.header["classes"] = json!([])),
+        ("a class twice", "twice", |p| p.header["classes"] = json!(["a", "b", "a"])),
+        ("another number of classes", "weights", |p| {
+            p.header["classes"] = json!(["a", "b", "c", "d"])
+        }),
+        ("a label out of range", "class index", |p| p.poke("labels", &77i32.to_le_bytes())),
+        ("NaN in the atoms", "not finite", |p| p.poke("atoms", &f64::NAN.to_le_bytes())),
+        ("infinity in the codes", "not finite", |p| p.poke("codes", &f64::INFINITY.to_le_bytes())),
+        ("NaN in the bias", "not finite", |p| p.poke("bias", &f64::NAN.to_le_bytes())),
+        ("NaN in the training samples", "not finite", |p| {
+            p.poke("training", &f64::NAN.to_le_bytes());
+        }),
+        ("NaN in the preparation", "not finite", |p| {
+            p.poke("prepare.0.mean", &f64::NAN.to_le_bytes());
+        }),
+        ("more features than there are", "", |p| p.header["n_features"] = json!(13)),
+        ("no features", "", |p| p.header["n_features"] = json!(0)),
+        ("absurdly many features", "", |p| p.header["n_features"] = json!(u64::MAX)),
+        ("absurdly many features and components", "", |p| {
+            p.header["n_features"] = json!(1u64 << 60);
+            p.header["prepare"] = json!(["pca=1152921504606846976"]);
+        }),
+        ("a preparation of another size", "prepare.0", |p| p.header["prepare"] = json!(["pca=6"])),
+        ("an unknown preparation", "magic", |p| p.header["prepare"] = json!(["magic=3"])),
+        ("a preparation that lost its tensors", "", |p| {
+            p.header["prepare"] = json!(["standardise", "pca=5"]);
+        }),
+        ("negative sparsity", "rule", |p| p.header["out_of_sample"]["sparsity"] = json!(-1.0)),
+        ("negative manifold", "rule", |p| p.header["out_of_sample"]["manifold"] = json!(-1.0)),
+        ("sharpness below one", "rule", |p| p.header["out_of_sample"]["sharpness"] = json!(0.5)),
+        ("a rule without a number", "header", |p| {
+            p.header["out_of_sample"]["sparsity"] = json!(null)
+        }),
+    ];
+    for (what, reason, change) in cases {
+        let mut parts = Parts::sound();
+        change(&mut parts);
+        let path = if *what == "no header" {
+            // `write` would put the header back.
+            let path = parts.folder.path().join("model");
+            let text = parts.tensors.to_string();
+            let length = (text.len() as u64).to_le_bytes();
+            std::fs::write(&path, [&length[..], text.as_bytes(), &parts.data[..]].concat())
+                .unwrap();
+            path
+        } else {
+            parts.write()
+        };
+        assert_refused(&path, reason, what);
+    }
+}
+
+#[test]
+fn tensors_that_are_missing_or_of_another_shape_or_type_are_refused() {
+    let whole = Parts::sound();
+    assert!(Model::<f64>::load(&whole.write()).is_ok(), "the parts themselves are sound");
+    let names: Vec<String> = whole.tensors.as_object().unwrap().keys().cloned().collect();
+    for name in names.iter().filter(|name| *name != "__metadata__") {
+        let mut lost = Parts::sound();
+        // Renamed rather than removed: the framing stays sound.
+        let tensor = lost.tensors.as_object_mut().unwrap().remove(name).unwrap();
+        lost.tensors["stranger"] = tensor.clone();
+        assert_refused(&lost.write(), name, &format!("without {name}"));
+        let shape: Vec<u64> =
+            tensor["shape"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+        let entries: u64 = shape.iter().product();
+        let wrong =
+            [vec![entries, 1, 1], vec![1, 1, entries], vec![entries * 2], vec![u64::MAX, 2]];
+        for shape in wrong {
+            let mut bent = Parts::sound();
+            bent.tensors[name]["shape"] = json!(shape);
+            assert_refused(&bent.write(), "", &format!("{name} of shape {shape:?}"));
+        }
+        let mut other = Parts::sound();
+        other.tensors[name]["dtype"] = json!("I64");
+        assert_refused(&other.write(), "", &format!("{name} of another type"));
+        let mut outside = Parts::sound();
+        outside.tensors[name]["data_offsets"] = json!([0u64, u64::MAX]);
+        assert_refused(&outside.write(), "", &format!("{name} beyond the end"));
+    }
+}
+
+#[test]
+fn a_header_that_claims_too_much_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for claim in [u64::MAX, 1 << 62, 1 << 40, 100_000_000, 64, 9] {
+        let mut bytes = claim.to_le_bytes().to_vec();
+        bytes.extend(b"{}");
+        std::fs::write(&path, bytes).unwrap();
+        assert_refused(&path, "header", &format!("{claim} bytes claimed"));
+        assert!(matches!(precision_of(&path), Err(Error::Format { .. })));
+    }
+    for text in ["", "x", "not a model at all, just some text", "{}"] {
+        std::fs::write(&path, text).unwrap();
+        assert_refused(&path, "", text);
+    }
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    fitted::<f64>("ssdl-ga", &["pca=5"]).save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    for length in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        assert_refused(&path, "", &format!("{length} of {} bytes", bytes.len()));
+    }
+    let longer = [&bytes[..], b"tail"].concat();
+    std::fs::write(&path, longer).unwrap();
+    assert_refused(&path, "", "bytes after the end");
+}
+
+/// Peak memory of this process in bytes, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+#[test]
+fn flipped_bytes_never_panic_and_never_allocate_wildly() {
+    use rand::RngExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    fitted::<f64>("ssdl-ga", &["standardise", "pca=5", "scale=5"]).save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut rng = ssdl::random::stream(5, ssdl::random::Purpose::Split);
+    let (new, _) = clouds::<f64>(3, 12, 3, 2);
+    let before = peak();
+    let mut survived = 0;
+    for round in 0..300 {
+        let mut bent = bytes.clone();
+        // Two in three rounds hit the header, where a flip does the most harm.
+        let reach = if round % 3 == 0 { bytes.len() } else { 8 + length };
+        for _ in 0..1 + round % 4 {
+            let at = rng.random_range(0..reach);
+            bent[at] ^= 1 << rng.random_range(0..8);
+        }
+        std::fs::write(&path, bent).unwrap();
+        let _ = precision_of(&path);
+        if let Ok(model) = Model::<f64>::load(&path) {
+            survived += 1;
+            let _ = model.predict(new.clone());
+            let _ = model.transduction();
+        }
+    }
+    assert!(survived > 0, "flips in the numbers go unnoticed, so some files are read");
+    if let (Some(before), Some(after)) = (before, peak()) {
+        assert!(after - before < 64 << 20, "{} bytes more at the peak", after - before);
+    }
+}
+
+#[test]
+fn saving_where_it_cannot_leaves_everything_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = fitted::<f64>("ussdl", &[]);
+    let nowhere = folder.path().join("no such folder").join("model");
+    let error = model.save(&nowhere).unwrap_err();
+    assert!(matches!(&error, Error::Io { path, .. } if *path == nowhere), "{error}");
+    // A file in the place of the folder.
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    assert!(matches!(model.save(&file.join("model")), Err(Error::Io { .. })));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    // A folder in the place of the file: the write itself succeeds, only the last step cannot.
+    let taken = folder.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("inside"), "mine").unwrap();
+    assert!(matches!(model.save(&taken), Err(Error::Io { .. })));
+    assert_eq!(std::fs::read_to_string(taken.join("inside")).unwrap(), "mine");
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left.len(), 2, "nothing half-written stays: {left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_write_permission_keeps_the_old_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    fitted::<f64>("ussdl", &[]).save(&path).unwrap();
+    let old = std::fs::read(&path).unwrap();
+    let allow = |mode| {
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(0o555);
+    // The superuser writes anywhere; then there is nothing to see.
+    if std::fs::write(folder.path().join("probe"), "").is_err() {
+        assert!(matches!(fitted::<f64>("ssdl-ga", &[]).save(&path), Err(Error::Io { .. })));
+        assert_eq!(std::fs::read(&path).unwrap(), old);
+    }
+    allow(0o755);
+}
+
+#[test]
+fn an_old_file_is_replaced_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    fitted::<f64>("ussdl", &[]).save(&path).unwrap();
+    // A reader that opened the old file goes on reading the old one.
+    let mut reader = std::fs::File::open(&path).unwrap();
+    let old = std::fs::read(&path).unwrap();
+    fitted::<f64>("ssdl-ga", &["scale=5"]).save(&path).unwrap();
+    let mut seen = Vec::new();
+    std::io::Read::read_to_end(&mut reader, &mut seen).unwrap();
+    assert_eq!(seen, old);
+    assert_eq!(Model::<f64>::load(&path).unwrap().method(), "ssdl-ga");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+}
