@@ -54,6 +54,20 @@ impl<T: Real> Omega<'_, T> {
     }
 }
 
+impl<T: Real> Local<'_, T> {
+    /// $H_{kk}$.
+    #[inline(always)]
+    fn diagonal(&self, k: usize) -> T {
+        let own = self.gram.column(k)[k] + self.shift;
+        let Some(margin) = &self.margin else { return own };
+        let classes = (0..margin.weights.columns()).map(|c| {
+            let w = margin.weights.column(c)[k];
+            margin.omega.of(c) * w * w
+        });
+        own + classes.sum::<T>()
+    }
+}
+
 /// When to stop working on one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort<T> {
@@ -172,10 +186,7 @@ impl<T: Real> Lasso<T> {
         self.entering.clear();
         for (k, (&u, &a)) in self.gradient.iter().zip(code).enumerate() {
             // A dead atom (no norm, nothing else curved) cannot help: it stays out.
-            if a == T::zero()
-                && u.abs() > half
-                && local.gram.column(k)[k] + local.shift > T::min_positive_value()
-            {
+            if a == T::zero() && u.abs() > half && local.diagonal(k) > T::min_positive_value() {
                 worst = worst.max(u.abs() - half);
                 self.entering.push(k as u32);
             }
@@ -241,7 +252,10 @@ impl<T: Real> Lasso<T> {
             self.add_classes(margin, stride);
         }
         for h in 0..size {
-            self.inverse.push(T::one() / self.block[h * stride + h]);
+            let diagonal = self.block[h * stride + h];
+            // Nothing speaks for the coefficient of a dead atom: zero takes it away.
+            let dead = diagonal <= T::min_positive_value();
+            self.inverse.push(if dead { T::zero() } else { T::one() / diagonal });
         }
     }
 

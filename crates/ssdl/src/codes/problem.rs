@@ -46,9 +46,22 @@ pub struct Quadratic<'a, T> {
     pub(crate) gram: &'a Matrix<T>,
     pub(crate) shift: T,
     pub(crate) graph: Option<(T, &'a Laplacian<T>)>,
-    pub(crate) margin: Option<(&'a Matrix<T>, &'a Matrix<T>, T, &'a Weight<T>)>,
+    pub(crate) margin: Option<Curvature<'a, T>>,
     pub(crate) rhs: Matrix<T>,
     pub(crate) sparsity: T,
+}
+
+/// $\gamma W(\Omega\circ W^\top Z)$: the margin's part of the operator.
+#[derive(Clone, Copy)]
+pub(crate) struct Curvature<'a, T> {
+    /// $W$, $p\times C$.
+    pub weights: &'a Matrix<T>,
+    /// $WW^\top$.
+    pub cross: &'a Matrix<T>,
+    /// γ.
+    pub strength: T,
+    /// Ω.
+    pub weight: &'a Weight<T>,
 }
 
 impl<'a, T: Real> Coding<'a, T> {
@@ -119,14 +132,16 @@ impl<'a, T: Real> Margin<'a, T> {
         rhs.add_product(self.discrimination, self.classifier.weights.view(), offset.view());
     }
 
-    pub(crate) fn operator<'b>(
-        &self,
-        weight: &'b Weight<T>,
-    ) -> (&'b Matrix<T>, &'b Matrix<T>, T, &'b Weight<T>)
+    pub(crate) fn operator<'b>(&self, weight: &'b Weight<T>) -> Curvature<'b, T>
     where
         'a: 'b,
     {
-        (&self.classifier.weights, self.cross, self.discrimination, weight)
+        Curvature {
+            weights: &self.classifier.weights,
+            cross: self.cross,
+            strength: self.discrimination,
+            weight,
+        }
     }
 }
 
@@ -141,13 +156,14 @@ impl<'a, T: Real> Quadratic<'a, T> {
     #[inline(always)]
     pub(crate) fn local(&self, sample: usize) -> Local<'_, T> {
         let coupling = self.graph.map_or(T::zero(), |(beta, l)| beta * l.diagonal()[sample]);
-        let margin = self.margin.map(|(weights, cross, strength, weight)| LocalMargin {
-            weights,
-            omega: match weight {
-                Weight::PerClass(w) => Omega::PerClass { strength, weight: w.column(sample) },
-                Weight::Shared(w) => Omega::Shared { weight: strength * w[sample], cross },
-            },
-        });
+        let margin =
+            self.margin.map(|Curvature { weights, cross, strength, weight }| LocalMargin {
+                weights,
+                omega: match weight {
+                    Weight::PerClass(w) => Omega::PerClass { strength, weight: w.column(sample) },
+                    Weight::Shared(w) => Omega::Shared { weight: strength * w[sample], cross },
+                },
+            });
         Local { gram: self.gram, shift: self.shift + coupling, margin, sparsity: self.sparsity }
     }
 
@@ -164,7 +180,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
             laplacian.pull(&scratch.residuals, &mut scratch.pull);
             crate::matrix::axpy(beta, scratch.pull.as_slice(), out.as_mut_slice());
         }
-        if let Some((weights, _, strength, weight)) = self.margin {
+        if let Some(Curvature { weights, strength, weight, .. }) = self.margin {
             scratch.scores.reshape(weights.columns(), z.columns());
             scratch.scores.set_product(weights.transposed(), z.view());
             weight.scale(&mut scratch.scores);

@@ -77,8 +77,8 @@ fn move_atom<T: Real>(
         *old = *new;
         *new = step;
     }
-    for later in k + 1..end {
-        axpy(-moments[later], &next, slopes.column_mut(later - start));
+    for (later, &moment) in (k + 1..end).zip(&moments[k + 1..end]) {
+        axpy(-moment, &next, slopes.column_mut(later - start));
     }
     squared_norm(&next)
 }

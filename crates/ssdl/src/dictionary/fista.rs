@@ -39,8 +39,8 @@ impl<T: Real> Update<T> for ProjectedFista {
             slope.add_product(-T::one(), ahead.view(), s.view());
             let mut next = ahead.clone();
             axpy(T::one() / curvature, slope.as_slice(), next.as_mut_slice());
-            for k in 0..p {
-                if used[k] {
+            for (k, &used) in used.iter().enumerate() {
+                if used {
                     project(next.column_mut(k), radius);
                 } else {
                     next.column_mut(k).copy_from_slice(atoms.column(k));

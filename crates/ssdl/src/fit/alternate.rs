@@ -115,6 +115,7 @@ struct Run<'a, T> {
     codes: Matrix<T>,
     classifier: LinearClassifier<T>,
     shares: Shares<T>,
+    scores: Matrix<T>,
     energy: f64,
     objective: Objective,
     surrogate: f64,
@@ -155,7 +156,7 @@ impl<'a, T: Real> Run<'a, T> {
         let sparsity = T::of(recipe.weights.sparsity);
         let lasso = Quadratic::individual(&gram, T::zero(), correlations, sparsity);
         Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
-        let statistics_free = energy - 2.0 * inner(lasso.rhs.as_slice(), codes.as_slice());
+        let linear = energy - 2.0 * inner(lasso.rhs.as_slice(), codes.as_slice());
         drop(lasso);
         let square =
             inner(gram.as_slice(), Matrix::of_product(codes.view(), codes.transposed()).as_slice());
@@ -185,15 +186,16 @@ impl<'a, T: Real> Run<'a, T> {
             surrogate: 0.0,
             iteration: 0,
             classes: scores.iter_columns().map(best).collect(),
+            scores,
             flips: 0,
             dead_atoms: 0,
             revived_atoms: 0,
             trace: Vec::new(),
             clock,
         };
-        run.objective.reconstruction = (statistics_free + square).max(0.0);
+        run.objective.reconstruction = (linear + square).max(0.0);
         run.measure_codes();
-        run.measure_classifier(&scores);
+        run.measure_classifier();
         run.surrogate = run.objective.total();
         Ok(run)
     }
@@ -201,11 +203,9 @@ impl<'a, T: Real> Run<'a, T> {
     /// One outer iteration; `Some` if the watcher stopped it.
     fn iterate(&mut self) -> Result<Option<Stop>> {
         let recipe = self.recipe;
-        let scores = self.classifier.scores(&self.codes);
-        self.shares = Shares::at(&scores, self.labels.assigned(), recipe.sharpness);
-        let active = Active::at(recipe.active_points, &scores, &self.shares);
-        self.measure_classifier(&scores);
-        self.measure_surrogate(&active, &scores);
+        let active = self.vote();
+        self.measure_classifier();
+        self.measure_surrogate(&active);
         if self.record(Step::Membership) == Flow::Stop {
             return Ok(Some(Stop::Cancelled));
         }
@@ -214,16 +214,16 @@ impl<'a, T: Real> Run<'a, T> {
         let statistics = Statistics::of(self.samples, &self.codes, self.energy);
         self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
         self.measure_codes();
-        let scores = self.classifier.scores(&self.codes);
-        self.measure_classifier(&scores);
-        self.measure_surrogate(&active, &scores);
+        self.scores = self.classifier.scores(&self.codes);
+        self.measure_classifier();
+        self.measure_surrogate(&active);
         self.check_finite(Step::Codes)?;
         if self.record(Step::Codes) == Flow::Stop {
             return Ok(Some(Stop::Cancelled));
         }
 
         self.learn_atoms(&statistics);
-        self.measure_surrogate(&active, &scores);
+        self.measure_surrogate(&active);
         if self.record(Step::Dictionary) == Flow::Stop {
             return Ok(Some(Stop::Cancelled));
         }
@@ -231,13 +231,23 @@ impl<'a, T: Real> Run<'a, T> {
         if recipe.weights.discrimination > 0.0 {
             self.learn_classifier(&active)?;
         }
-        let scores = self.classifier.scores(&self.codes);
-        self.measure_classifier(&scores);
-        self.measure_surrogate(&active, &scores);
-        self.count_flips(&scores);
+        self.measure_classifier();
+        // The majoriser is renewed within the step and touches the true loss where it ends.
+        match recipe.active_points {
+            ActivePoints::Frozen => self.measure_surrogate(&active),
+            ActivePoints::Majorised => self.surrogate = self.objective.total(),
+        }
+        self.count_flips();
         self.check_finite(Step::Classifier)?;
         let flow = self.record(Step::Classifier);
         Ok((flow == Flow::Stop).then_some(Stop::Cancelled))
+    }
+
+    /// Class memberships and active points at the current scores.
+    fn vote(&mut self) -> Active<T> {
+        let recipe = self.recipe;
+        self.shares = Shares::at(&self.scores, self.labels.assigned(), recipe.sharpness);
+        Active::at(recipe.active_points, &self.scores, &self.shares)
     }
 
     fn code(&mut self, active: &Active<T>) {
@@ -266,10 +276,11 @@ impl<'a, T: Real> Run<'a, T> {
 
     fn learn_atoms(&mut self, statistics: &Statistics<T>) {
         let radius = T::of(self.recipe.atom_norm);
-        let before = (self.atoms.clone(), self.objective.reconstruction);
+        let before = self.atoms.clone();
         self.recipe.update.update(&mut self.atoms, statistics, radius);
-        if self.iteration < self.recipe.max_iterations {
-            self.overshoot(&before, statistics, radius);
+        let last = self.iteration == self.recipe.max_iterations;
+        if last || !self.overshoot(&before, statistics, radius) {
+            self.gram = gram(&self.atoms);
         }
         let moments = &statistics.moments;
         if self.recipe.revive {
@@ -277,42 +288,47 @@ impl<'a, T: Real> Run<'a, T> {
                 revive(&mut self.atoms, self.samples, &self.codes, moments, radius);
             self.dead_atoms = dead - revived;
             self.revived_atoms += revived;
+            if revived > 0 {
+                self.gram = gram(&self.atoms);
+            }
         } else {
             let unused = |k: &usize| moments.column(*k)[*k] == T::zero();
             self.dead_atoms = (0..moments.columns()).filter(unused).count();
         }
-        self.gram = gram(&self.atoms);
         self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
     }
 
     /// Goes past the minimiser of the dictionary step, as in successive over-relaxation: along the
     /// step the objective is a parabola, so 1.6 times the way still keeps most of the gain, and the
-    /// alternation needs about a third fewer iterations. Undone if the objective would rise.
-    fn overshoot(&mut self, before: &(Matrix<T>, f64), statistics: &Statistics<T>, radius: T) {
+    /// alternation needs about a third fewer iterations. Not done if the objective would rise.
+    fn overshoot(&mut self, before: &Matrix<T>, statistics: &Statistics<T>, radius: T) -> bool {
         let mut further = self.atoms.clone();
         for k in 0..further.columns() {
-            let moved = further.column_mut(k).iter_mut().zip(before.0.column(k));
+            let moved = further.column_mut(k).iter_mut().zip(before.column(k));
             moved.for_each(|(d, &old)| *d += T::of(OVERSHOOT) * (*d - old));
             project(further.column_mut(k), radius);
         }
-        if statistics.residual(&further, &gram(&further)) <= before.1 {
-            self.atoms = further;
+        let gram = gram(&further);
+        let falls = statistics.residual(&further, &gram) <= self.objective.reconstruction;
+        if falls {
+            (self.atoms, self.gram) = (further, gram);
         }
+        falls
     }
 
     fn learn_classifier(&mut self, active: &Active<T>) -> Result<()> {
         let rho = T::of(self.recipe.weights.rho());
         let points = (self.recipe.active_points, active, &self.shares);
         margin::update(&mut self.classifier, &self.codes, points, rho, CLASSIFIER_ROUNDS)
-            .map_err(|error| at_iteration(error, self.iteration))
+            .map_err(|error| at_iteration(error, self.iteration))?;
+        self.scores = self.classifier.scores(&self.codes);
+        Ok(())
     }
 
     /// γ = 0: the codes never heard of the classes; fit the classifier on them at the end.
     fn classify_apart(&mut self) -> Result<()> {
         for _ in 0..CLASSIFIER_ROUNDS {
-            let scores = self.classifier.scores(&self.codes);
-            self.shares = Shares::at(&scores, self.labels.assigned(), self.recipe.sharpness);
-            let active = Active::at(self.recipe.active_points, &scores, &self.shares);
+            let active = self.vote();
             self.learn_classifier(&active)?;
         }
         Ok(())
@@ -330,21 +346,21 @@ impl<'a, T: Real> Run<'a, T> {
         });
     }
 
-    fn measure_classifier(&mut self, scores: &Matrix<T>) {
+    fn measure_classifier(&mut self) {
         let weights = self.recipe.weights;
         if weights.discrimination > 0.0 {
-            self.objective.discrimination = weights.discrimination * self.shares.loss(scores);
+            self.objective.discrimination = weights.discrimination * self.shares.loss(&self.scores);
             self.objective.ridge = weights.ridge * self.classifier.squared_norm();
         }
     }
 
-    fn measure_surrogate(&mut self, active: &Active<T>, scores: &Matrix<T>) {
-        let quadratic = self.recipe.weights.discrimination * active.value(scores);
+    fn measure_surrogate(&mut self, active: &Active<T>) {
+        let quadratic = self.recipe.weights.discrimination * active.value(&self.scores);
         self.surrogate = self.objective.total() - self.objective.discrimination + quadratic;
     }
 
-    fn count_flips(&mut self, scores: &Matrix<T>) {
-        let now: Vec<usize> = scores.iter_columns().map(best).collect();
+    fn count_flips(&mut self) {
+        let now: Vec<usize> = self.scores.iter_columns().map(best).collect();
         let unlabelled = self.labels.assigned().iter().map(Option::is_none);
         let pairs = now.iter().zip(&self.classes).zip(unlabelled);
         self.flips = pairs.filter(|((new, old), free)| *free && new != old).count();

@@ -34,21 +34,43 @@ pub enum CoderMemory {
 /// the graph; the neighbour search works on a single-precision copy of the samples.
 #[must_use]
 pub fn memory_needed(sizes: &Sizes) -> u64 {
-    let s = |count: usize| count as u64;
     let Sizes { n_features: n, n_samples, n_atoms: p, n_classes: c, n_neighbors: k, .. } = *sizes;
-    let (n, big, p, c, k) = (s(n), s(n_samples), s(p), s(c), s(k));
-    let scalar = s(sizes.scalar);
+    let [n, big, p, c, k] = [n, n_samples, p, c, k].map(|count| Bytes(count as u64));
+    let scalar = Bytes(sizes.scalar as u64);
     let samples = n * big;
-    let graph = if k > 0 { 2 * (k + 1) * big * (scalar + 4) + 3 * big * scalar } else { 0 };
-    let search = if k > 0 { samples * 4 + k * big * 4 } else { 0 };
+    let graph = if k.0 > 0 {
+        Bytes(2) * (k + Bytes(1)) * big * (scalar + Bytes(4)) + Bytes(3) * big * scalar
+    } else {
+        Bytes(0)
+    };
+    let search = if k.0 > 0 { samples * Bytes(4) + k * big * Bytes(4) } else { Bytes(0) };
     let coder = match sizes.coder {
-        CoderMemory::Whole(arrays) => s(arrays) * p * big,
+        CoderMemory::Whole(arrays) => Bytes(arrays as u64) * p * big,
         CoderMemory::Batch(size) => {
-            let size = s(size).min(big);
-            (9 + (k + 1)) * p * size + n * size
+            let size = Bytes(size as u64).min(big);
+            (Bytes(10) + k) * p * size + n * size
         }
     };
-    let evaluation = if k > 0 { p * big } else { 0 };
-    let learning = p * big + coder.max(evaluation) + 8 * c * big + 6 * n * p + 8 * p * p;
-    scalar * samples + graph + search.max(scalar * learning)
+    let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
+    let learning =
+        p * big + coder.max(evaluation) + Bytes(8) * c * big + Bytes(6) * n * p + Bytes(8) * p * p;
+    (scalar * samples + graph + search.max(scalar * learning)).0
+}
+
+/// A count that stays at its largest value instead of wrapping: an absurd request must look absurd.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Bytes(u64);
+
+impl std::ops::Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl std::ops::Mul for Bytes {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(self.0.saturating_mul(other.0))
+    }
 }

@@ -1,7 +1,7 @@
 //! A graph that the user brings.
 
-use super::lle::{barycentres, laplacian};
-use super::{Anchors, Graph, Laplacian, Neighbours};
+use super::lle::laplacian;
+use super::{Anchors, Graph, Laplacian, Lle, Neighbours};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
 
@@ -79,9 +79,11 @@ impl<T: Real> Graph<T> for Given<T> {
         })
     }
 
+    fn n_neighbors(&self) -> usize {
+        self.n_neighbors
+    }
+
     fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T> {
-        let neighbours = Neighbours::between(samples, new, self.n_neighbors);
-        let weights = barycentres(samples, new, &neighbours);
-        Anchors { neighbours, weights }
+        Lle { n_neighbors: self.n_neighbors }.anchor(samples, new)
     }
 }

@@ -31,6 +31,10 @@ impl<T: Real> Graph<T> for Lle {
         Ok(laplacian(samples, &Neighbours::within(samples, self.n_neighbors)))
     }
 
+    fn n_neighbors(&self) -> usize {
+        self.n_neighbors
+    }
+
     fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T> {
         let neighbours = Neighbours::between(samples, new, self.n_neighbors);
         let weights = barycentres(samples, new, &neighbours);

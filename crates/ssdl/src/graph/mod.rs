@@ -20,6 +20,9 @@ pub trait Graph<T: Real>: Sync {
     /// If the graph cannot be built on these samples.
     fn build(&self, samples: &Matrix<T>) -> Result<Laplacian<T>>;
 
+    /// Training samples that a new sample is tied to.
+    fn n_neighbors(&self) -> usize;
+
     /// Ties each new sample to training samples, independently of the other new samples.
     fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T>;
 }

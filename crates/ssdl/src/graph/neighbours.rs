@@ -72,7 +72,7 @@ impl Neighbours {
     /// Number of samples that have a list.
     #[must_use]
     pub fn len(&self) -> usize {
-        if self.k == 0 { 0 } else { self.indices.len() / self.k }
+        self.indices.len().checked_div(self.k).unwrap_or(0)
     }
 
     /// Whether there are no neighbours at all.

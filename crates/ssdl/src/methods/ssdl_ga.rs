@@ -295,7 +295,10 @@ impl SsdlGa {
             let rule = OutOfSample {
                 sparsity: knobs.sparsity,
                 manifold: if laplacian.is_some() { knobs.manifold } else { 0.0 },
-                n_neighbors: knobs.n_neighbors,
+                n_neighbors: match &options.graph {
+                    Some(graph) => graph.n_neighbors(),
+                    None => knobs.n_neighbors,
+                },
                 sharpness: knobs.sharpness,
             };
             Ok(Model::assemble(Assembly {
@@ -358,8 +361,8 @@ impl SsdlGa {
             n_neighbors: if self.uses_graph() { self.n_neighbors } else { 0 },
             scalar: size_of::<T>(),
             coder: match self.coder {
-                Coder::Coordinate => CoderMemory::Whole(2),
-                Coder::Fista => CoderMemory::Whole(9),
+                Coder::Coordinate => CoderMemory::Whole(if self.uses_graph() { 2 } else { 1 }),
+                Coder::Fista => CoderMemory::Whole(if self.uses_graph() { 9 } else { 7 }),
                 Coder::Batches => CoderMemory::Batch(self.batch_size),
             },
         })
@@ -397,7 +400,7 @@ impl SsdlGa {
     ) -> Result<Fitted<T>> {
         let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
         let tolerance = self.coder_tolerance;
-        let coordinate = Coordinate { sweeps: steps(2), inner_sweeps: 3, tolerance };
+        let coordinate = Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance };
         let fista = Fista { iterations: steps(50), tolerance };
         let batches = Batches {
             size: self.batch_size,

@@ -6,7 +6,7 @@
 //! objective.
 
 use super::super::lasso::soft;
-use super::super::problem::Scratch;
+use super::super::problem::{Curvature, Scratch};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::matrix::{Matrix, axpy, dot, largest_eigenvalue};
@@ -40,7 +40,7 @@ fn curvatures<T: Real>(problem: &Quadratic<'_, T>) -> Vec<T> {
         out.fill(T::zero());
         v.iter().enumerate().for_each(|(k, &v)| axpy(v, problem.gram.column(k), out));
     });
-    let margin_top = problem.margin.map_or(T::zero(), |(_, cross, _, _)| {
+    let margin_top = problem.margin.map_or(T::zero(), |Curvature { cross, .. }| {
         largest_eigenvalue(p, |v: &[T], out: &mut [T]| {
             out.fill(T::zero());
             v.iter().enumerate().for_each(|(k, &v)| axpy(v, cross.column(k), out));
@@ -49,9 +49,8 @@ fn curvatures<T: Real>(problem: &Quadratic<'_, T>) -> Vec<T> {
     (0..problem.rhs.columns())
         .map(|j| {
             let graph = problem.graph.map_or(T::zero(), |(beta, l)| beta * l.bound()[j]);
-            let margin = problem
-                .margin
-                .map_or(T::zero(), |(_, _, strength, w)| strength * w.largest(j) * margin_top);
+            let margin =
+                problem.margin.map_or(T::zero(), |m| m.strength * m.weight.largest(j) * margin_top);
             (gram_top + problem.shift + graph + margin).max(T::min_positive_value())
         })
         .collect()
@@ -79,7 +78,7 @@ impl Fista {
                 share = (share * T::of(1.5)).max(share * ratio);
             }
             state.accept();
-            if done.steps % REFRESH == 0 {
+            if done.steps.is_multiple_of(REFRESH) {
                 problem.apply(&state.z, &mut state.hz, &mut state.scratch);
                 state.restart();
             }
