@@ -11,6 +11,7 @@ use faer::{Accum, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
 use crate::Real;
+use crate::wide::wide;
 
 /// A dense matrix, stored column by column.
 ///
@@ -329,16 +330,21 @@ pub fn squared_norm<T: Real>(x: &[T]) -> f64 {
 /// $\sum_i x_i y_i$ in `f64`, for objectives.
 #[must_use]
 pub fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let tail: f64 =
-        xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a.wide() * b.wide()).sum();
-    for (a, b) in xs.zip(ys) {
-        for lane in 0..8 {
-            lanes[lane] += a[lane].wide() * b[lane].wide();
-        }
-    }
-    lanes.iter().sum::<f64>() + tail
+    wide(
+        #[inline(always)]
+        || {
+            let mut lanes = [0.0f64; 16];
+            let (xs, ys) = (x.chunks_exact(16), y.chunks_exact(16));
+            let rest = xs.remainder().iter().zip(ys.remainder());
+            let tail: f64 = rest.map(|(a, b)| a.wide() * b.wide()).sum();
+            for (a, b) in xs.zip(ys) {
+                for lane in 0..16 {
+                    lanes[lane] += a[lane].wide() * b[lane].wide();
+                }
+            }
+            lanes.iter().sum::<f64>() + tail
+        },
+    )
 }
 
 /// $\sum_i x_i y_i$ in the type's own precision, for kernels.

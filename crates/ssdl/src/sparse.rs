@@ -72,7 +72,10 @@ impl<T: Real> Csr<T> {
     /// The nonzero entries of a dense matrix, one row here for each column there.
     #[must_use]
     pub fn of_columns(dense: &Matrix<T>) -> Self {
-        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let entries = dense.as_slice().iter().filter(|v| **v != T::zero()).count();
+        let mut starts = Vec::with_capacity(dense.columns() + 1);
+        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        starts.push(0);
         for column in dense.iter_columns() {
             for (row, &value) in column.iter().enumerate() {
                 if value != T::zero() {

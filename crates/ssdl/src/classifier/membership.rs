@@ -103,20 +103,18 @@ impl<T: Real> Shares<T> {
         Self { of_class, total }
     }
 
-    /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at these scores.
+    /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at these scores, with the sum over candidate
+    /// classes collapsed: $\sum_{c,j}P_{cj}^r\max(0,1-s)^2+(\pi_j-P_{cj}^r)\max(0,1+s)^2$.
     #[must_use]
     pub fn loss(&self, scores: &Matrix<T>) -> f64 {
-        let mut errors = vec![0.0; scores.rows()];
         let mut sum = 0.0;
-        for j in 0..scores.columns() {
-            class_errors(scores.column(j), &mut errors);
-            let shares = self.of_class.column(j);
-            sum += errors
-                .iter()
-                .zip(shares)
-                .filter(|(_, share)| **share > T::zero())
-                .map(|(e, share)| e * share.wide())
-                .sum::<f64>();
+        for (j, &total) in self.total.iter().enumerate() {
+            for (&s, &share) in scores.column(j).iter().zip(self.of_class.column(j)) {
+                let plus = (1.0 - s.wide()).max(0.0);
+                let minus = (1.0 + s.wide()).max(0.0);
+                let rest = (total - share).max(T::zero());
+                sum += share.wide() * plus * plus + rest.wide() * minus * minus;
+            }
         }
         sum
     }

@@ -211,8 +211,8 @@ impl<T: Real> Lasso<T> {
     #[inline(always)]
     fn gather(&mut self, local: Local<'_, T>, code: &[T]) {
         let size = self.working.len();
-        // Vectorised loops are unrolled to 32 numbers; a shorter tail would run one by one.
-        let stride = size.next_multiple_of(32);
+        // Vectorised loops are unrolled to 256 bytes; a shorter tail would run one by one.
+        let stride = size.next_multiple_of(256 / size_of::<T>());
         self.block.clear();
         self.block.resize(size * stride, T::zero());
         self.block_gradient.clear();

@@ -12,8 +12,8 @@ use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
 const PARTS: usize = 8;
-/// Features summed at once: a strip of all atoms then stays in the nearest cache.
-const STRIP: usize = 64;
+/// Bytes of a sample summed at once: a strip of all atoms then stays in a near cache.
+const STRIP_BYTES: usize = 512;
 /// Above this share of nonzero coefficients the dense products are faster.
 const DENSE: f64 = 0.4;
 
@@ -63,10 +63,11 @@ pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> M
 /// $\sum_jx_ja_j^\top$ ($n\times p$) for samples $x_j$ (columns) and codes $a_j$ (rows of `codes`).
 pub(crate) fn cross_moments<T: Real>(samples: &Matrix<T>, codes: &Csr<T>) -> Matrix<T> {
     let (n, p) = (samples.rows(), codes.columns());
-    let strips: Vec<Matrix<T>> = (0..n.div_ceil(STRIP))
+    let width = STRIP_BYTES / size_of::<T>();
+    let strips: Vec<Matrix<T>> = (0..n.div_ceil(width))
         .into_par_iter()
         .map(|strip| {
-            let rows = strip * STRIP..((strip + 1) * STRIP).min(n);
+            let rows = strip * width..((strip + 1) * width).min(n);
             let mut out = Matrix::zeros(rows.len(), p);
             wide(
                 #[inline(always)]
@@ -87,7 +88,7 @@ pub(crate) fn cross_moments<T: Real>(samples: &Matrix<T>, codes: &Csr<T>) -> Mat
     out.par_columns_mut().enumerate().with_min_len(16).for_each(|(k, out)| {
         for (strip, sums) in strips.iter().enumerate() {
             let sums = sums.column(k);
-            out[strip * STRIP..][..sums.len()].copy_from_slice(sums);
+            out[strip * width..][..sums.len()].copy_from_slice(sums);
         }
     });
     out

@@ -103,7 +103,7 @@ knobs! {
         /// Outer iterations at the most.
         max_iterations "": usize = 15, WholeFrom(1);
         /// Relative change of the objective that counts as settled, once hardly a label changes.
-        tolerance "": f64 = 1e-3, From(0.0);
+        tolerance "": f64 = 1.5e-3, From(0.0);
         /// Solver of the coding step.
         coder "": Coder = Coder::Coordinate, OneOf(Coder::WORDS);
         /// Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own default.
