@@ -142,14 +142,14 @@ impl State {
 }
 
 /// The oracle's fit with these solvers, compared at every iteration and at the end.
-fn follow(coder: &dyn Descent<f64>, update: &dyn Update<f64>, what: &str) {
+fn follow(coder: &dyn Descent<f64>, update: &dyn Update<f64>, within: f64, what: &str) {
     let stored = Stored::read();
     let mut state = State::first(&stored);
     let expected = numbers(&stored.json["frozen_objective_by_iteration"]);
     for (iteration, expected) in expected.iter().enumerate() {
         let value = state.iterate(&stored, coder, update);
         let apart = (value - expected).abs() / expected;
-        assert!(apart < 1e-8, "{what}, iteration {iteration}: {value} is not {expected}");
+        assert!(apart < within, "{what}, iteration {iteration}: {value} is not {expected}");
     }
     let expected: Matrix<f64> = matrix(&stored.json["codes"]);
     assert!(apart(state.codes.as_slice(), expected.as_slice()) < 1e-5, "{what}: codes");
@@ -194,14 +194,15 @@ fn check_new(stored: &Stored, state: &State, what: &str) {
 
 #[test]
 fn the_stages_follow_the_oracle_with_coordinates_and_blocks() {
-    follow(&TIGHT, &Block { sweeps: 20_000, tolerance: 1e-12 }, "coordinate and block");
+    follow(&TIGHT, &Block { sweeps: 20_000, tolerance: 1e-12 }, 1e-8, "coordinate and block");
 }
 
 #[test]
 fn the_stages_follow_the_oracle_with_accelerated_gradients() {
     let coder = Fista { iterations: 20_000, tolerance: 1e-11 };
     let update = ProjectedFista { iterations: 20_000, tolerance: 1e-12 };
-    follow(&coder, &update, "accelerated gradients");
+    // Its monotonicity test compares values, which leaves the root of the rounding error in the atoms.
+    follow(&coder, &update, 1e-7, "accelerated gradients");
 }
 
 /// The loop draws its first atoms at random among the labelled samples, where the oracle takes the

@@ -125,6 +125,11 @@ impl<T: Real> Lasso<T> {
         )
     }
 
+    /// The coefficients that the last round may have changed.
+    pub fn touched(&self) -> &[u32] {
+        &self.working
+    }
+
     #[inline(always)]
     fn rounds(&mut self, local: Local<'_, T>, rhs: &[T], code: &mut [T], effort: Effort<T>) -> T {
         let half = local.sparsity * T::of(0.5);
@@ -181,12 +186,13 @@ impl<T: Real> Lasso<T> {
         let mut worst = T::zero();
         for &k in &self.working {
             let (u, a) = (self.gradient[k as usize], code[k as usize]);
-            worst = worst.max((u - half * a.signum()).abs());
+            let gap = (if a > T::zero() { u - half } else { u + half }).abs();
+            worst = if gap > worst { gap } else { worst };
         }
         self.entering.clear();
         for (k, (&u, &a)) in self.gradient.iter().zip(code).enumerate() {
             // A dead atom (no norm, nothing else curved) cannot help: it stays out.
-            if a == T::zero() && u.abs() > half && local.diagonal(k) > T::min_positive_value() {
+            if u.abs() > half && a == T::zero() && local.diagonal(k) > T::min_positive_value() {
                 worst = worst.max(u.abs() - half);
                 self.entering.push(k as u32);
             }
@@ -211,8 +217,8 @@ impl<T: Real> Lasso<T> {
     #[inline(always)]
     fn gather(&mut self, local: Local<'_, T>, code: &[T]) {
         let size = self.working.len();
-        // Vectorised loops are unrolled to 256 bytes; a shorter tail would run one by one.
-        let stride = size.next_multiple_of(256 / size_of::<T>());
+        // Vectorised loops are unrolled to 128 bytes; a shorter tail would run one by one.
+        let stride = size.next_multiple_of(128 / size_of::<T>());
         self.block.clear();
         self.block.resize(size * stride, T::zero());
         self.block_gradient.clear();

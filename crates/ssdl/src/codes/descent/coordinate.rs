@@ -172,8 +172,12 @@ impl<T: Real> State<'_, T> {
         );
         visit.gap = lasso.solve(self.problem.local(j), rhs, code, effort);
         visit.changes.clear();
-        let changed = code.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old);
-        visit.changes.extend(changed.map(|(k, (&new, &old))| (k as u32, new - old)));
+        for &k in lasso.touched() {
+            let change = code[k as usize] - old[k as usize];
+            if change != T::zero() {
+                visit.changes.push((k, change));
+            }
+        }
     }
 }
 
