@@ -66,3 +66,8 @@ pub use matrix::Matrix;
 pub use model::{Model, Prediction};
 pub use real::Real;
 pub use samples::{Labels, Samples};
+
+/// The README's code, compiled and run like every other example.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -5,17 +5,19 @@
 //! samples alike; nothing of size $C\times N\times C$ exists.
 
 use super::membership::Shares;
+use crate::knobs::choice;
 use crate::matrix::inner;
 use crate::{Matrix, Real};
 
-/// How the squared hinge becomes a quadratic for one outer iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActivePoints {
-    /// The paper's: points beyond their margin are switched off until the next iteration.
-    Frozen,
-    /// A majoriser that touches the true loss at the current scores: points beyond their margin are
-    /// asked to stay where they are. The true objective never rises, and all classes share Ω.
-    Majorised,
+choice! {
+    /// How the squared hinge becomes a quadratic for one outer iteration.
+    pub enum ActivePoints {
+        /// A majoriser that touches the true loss at the current scores: points beyond their margin
+        /// are asked to stay where they are. The true objective never rises, and all classes share Ω.
+        Majorised = "majorised",
+        /// The paper's: points beyond their margin are switched off until the next iteration.
+        Frozen = "frozen",
+    }
 }
 
 /// Ω: how strongly each score counts.

@@ -11,7 +11,7 @@ use crate::sparse::Csr;
 use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
-const PARTS: usize = 8;
+const PARTS: usize = 4;
 /// Bytes of a sample summed at once: a strip of all atoms then stays in a near cache.
 const STRIP_BYTES: usize = 512;
 /// Above this share of nonzero coefficients the dense products are faster.

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use super::accelerate::{carry_on, overshoot};
 use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch, Weights};
 use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
 use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
-use crate::dictionary::{Statistics, Update, gram, init, project, revive};
+use crate::dictionary::{Statistics, Update, gram, init, revive};
 use crate::graph::Laplacian;
 use crate::matrix::inner;
 use crate::samples::Labels;
@@ -13,11 +14,6 @@ use crate::{Error, Matrix, Real, Result};
 
 /// Share of the unlabelled samples that may still change class when a fit counts as settled.
 const RESTLESS: f64 = 0.005;
-/// How far past its minimiser a dictionary step goes, as a share of the step. Below 1 the objective
-/// cannot rise (without the ball); at 0.6 the alternation is fastest on the reference splits.
-const OVERSHOOT: f64 = 0.6;
-/// How far the coder's start carries on the last change of the codes.
-const MOMENTUM: f64 = 0.8;
 /// Majorise–minimise rounds of one classifier update; later ones gain next to nothing.
 const CLASSIFIER_ROUNDS: usize = 8;
 
@@ -154,16 +150,8 @@ impl<'a, T: Real> Run<'a, T> {
             return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
         }
         let gram = gram(&atoms);
-        let correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let energy = samples.squared_norm();
-        let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
-        let sparsity = T::of(recipe.weights.sparsity);
-        let lasso = Quadratic::individual(&gram, T::zero(), correlations, sparsity);
-        Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
-        let linear = energy - 2.0 * inner(lasso.rhs.as_slice(), codes.as_slice());
-        drop(lasso);
-        let square =
-            inner(gram.as_slice(), Matrix::of_product(codes.view(), codes.transposed()).as_slice());
+        let (codes, reconstruction) = first_codes(samples, &atoms, &gram, energy, recipe);
         let labelled: Vec<usize> =
             (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
         let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
@@ -198,8 +186,8 @@ impl<'a, T: Real> Run<'a, T> {
             trace: Vec::new(),
             clock,
         };
-        run.objective.reconstruction = (linear + square).max(0.0);
-        run.measure_codes();
+        run.objective.reconstruction = reconstruction;
+        run.measure_codes(None);
         run.measure_classifier();
         run.surrogate = run.objective.total();
         Ok(run)
@@ -217,9 +205,12 @@ impl<'a, T: Real> Run<'a, T> {
 
         let before = self.surrogate;
         let start = self.codes.clone();
-        let ahead = self.lean_forward();
+        let previous = self.previous.take().filter(|_| !self.is_last());
+        if let Some(previous) = &previous {
+            carry_on(&mut self.codes, previous);
+        }
         let mut statistics = self.code(&active);
-        if ahead && self.surrogate > before {
+        if previous.is_some() && self.surrogate > before {
             self.codes.clone_from(&start);
             statistics = self.code(&active);
         }
@@ -250,27 +241,16 @@ impl<'a, T: Real> Run<'a, T> {
         Ok((flow == Flow::Stop).then_some(Stop::Cancelled))
     }
 
+    /// Whether no iteration is left to make use of going too far in this one.
+    fn is_last(&self) -> bool {
+        self.iteration == self.recipe.max_iterations
+    }
+
     /// Class memberships and active points at the current scores.
     fn vote(&mut self) -> Active<T> {
         let recipe = self.recipe;
         self.shares = Shares::at(&self.scores, self.labels.assigned(), recipe.sharpness);
         Active::at(recipe.active_points, &self.scores, &self.shares)
-    }
-
-    /// Carries on the way the codes went in the last iteration, where they did not change sign: a
-    /// better start for the coder, which takes it back if the objective did not fall.
-    fn lean_forward(&mut self) -> bool {
-        let Some(previous) = self.previous.take() else { return false };
-        if self.iteration == self.recipe.max_iterations {
-            return false;
-        }
-        for (a, &old) in self.codes.as_mut_slice().iter_mut().zip(previous.as_slice()) {
-            let next = *a + T::of(MOMENTUM) * (*a - old);
-            if old != T::zero() && next * *a > T::zero() {
-                *a = next;
-            }
-        }
-        true
     }
 
     /// Brings the codes down from where they stand, and measures them.
@@ -297,12 +277,13 @@ impl<'a, T: Real> Run<'a, T> {
         };
         // The first codes knew neither graph nor classes and have the farthest to go.
         let passes = if self.iteration <= 2 { 2 } else { 1 };
+        let mut energy = None;
         for _ in 0..passes {
-            self.recipe.coder.code(&problem, &mut self.codes);
+            energy = self.recipe.coder.code(&problem, &mut self.codes).graph_energy;
         }
         let statistics = Statistics::of(self.samples, &self.codes, self.energy);
         self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
-        self.measure_codes();
+        self.measure_codes(energy);
         self.scores = self.classifier.scores(&self.codes);
         self.measure_classifier();
         self.measure_surrogate(active);
@@ -313,9 +294,11 @@ impl<'a, T: Real> Run<'a, T> {
         let radius = T::of(self.recipe.atom_norm);
         let before = self.atoms.clone();
         self.recipe.update.update(&mut self.atoms, statistics, radius);
-        let last = self.iteration == self.recipe.max_iterations;
-        if last || !self.overshoot(&before, statistics, radius) {
-            self.gram = gram(&self.atoms);
+        let allowed = self.objective.reconstruction;
+        let further = overshoot(&before, &self.atoms, statistics, radius, allowed);
+        match further.filter(|_| !self.is_last()) {
+            Some(further) => (self.atoms, self.gram) = further,
+            None => self.gram = gram(&self.atoms),
         }
         let moments = &statistics.moments;
         if self.recipe.revive {
@@ -331,24 +314,6 @@ impl<'a, T: Real> Run<'a, T> {
             self.dead_atoms = (0..moments.columns()).filter(unused).count();
         }
         self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
-    }
-
-    /// Goes past the minimiser of the dictionary step, as in successive over-relaxation: along the
-    /// step the objective is a parabola, so 1.6 times the way still keeps most of the gain, and the
-    /// alternation needs about a third fewer iterations. Not done if the objective would rise.
-    fn overshoot(&mut self, before: &Matrix<T>, statistics: &Statistics<T>, radius: T) -> bool {
-        let mut further = self.atoms.clone();
-        for k in 0..further.columns() {
-            let moved = further.column_mut(k).iter_mut().zip(before.column(k));
-            moved.for_each(|(d, &old)| *d += T::of(OVERSHOOT) * (*d - old));
-            project(further.column_mut(k), radius);
-        }
-        let gram = gram(&further);
-        let falls = statistics.residual(&further, &gram) <= self.objective.reconstruction;
-        if falls {
-            (self.atoms, self.gram) = (further, gram);
-        }
-        falls
     }
 
     fn learn_classifier(&mut self, active: &Active<T>) -> Result<()> {
@@ -369,16 +334,18 @@ impl<'a, T: Real> Run<'a, T> {
         Ok(())
     }
 
-    /// ‖A‖₁ and the graph energy.
-    fn measure_codes(&mut self) {
+    /// ‖A‖₁ and the graph energy, unless that is known already.
+    fn measure_codes(&mut self, energy: Option<f64>) {
         let weights = self.recipe.weights;
         let size: f64 = self.codes.as_slice().iter().map(|a| a.abs().wide()).sum();
         self.objective.sparsity = weights.sparsity * size;
-        self.objective.manifold = self.recipe.laplacian.map_or(0.0, |laplacian| {
+        let energy = energy.or_else(|| {
+            let laplacian = self.recipe.laplacian?;
             let mut residuals = Matrix::zeros(self.codes.rows(), laplacian.factor().rows());
             laplacian.residuals(&self.codes, &mut residuals);
-            weights.manifold * residuals.squared_norm()
+            Some(residuals.squared_norm())
         });
+        self.objective.manifold = weights.manifold * energy.unwrap_or(0.0);
     }
 
     fn measure_classifier(&mut self) {
@@ -441,6 +408,26 @@ impl<'a, T: Real> Run<'a, T> {
             objective: Some(self.objective),
         })
     }
+}
+
+/// Lasso codes on the first atoms, and what they leave of the samples.
+fn first_codes<T: Real>(
+    samples: &Matrix<T>,
+    atoms: &Matrix<T>,
+    gram: &Matrix<T>,
+    energy: f64,
+    recipe: &Recipe<'_, T>,
+) -> (Matrix<T>, f64) {
+    let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+    let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
+    let sparsity = T::of(recipe.weights.sparsity);
+    let lasso = Quadratic::individual(gram, T::zero(), correlations, sparsity);
+    // Rough is enough: the first iteration moves them far.
+    Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
+    let linear = inner(lasso.rhs.as_slice(), codes.as_slice());
+    let moments = Matrix::of_product(codes.view(), codes.transposed());
+    let square = inner(gram.as_slice(), moments.as_slice());
+    (codes, (energy - 2.0 * linear + square).max(0.0))
 }
 
 fn at_iteration(error: Error, now: usize) -> Error {

@@ -1,5 +1,6 @@
 //! The loop that every method shares: steps in turn, an objective by term, a reason to stop.
 
+mod accelerate;
 mod alternate;
 mod memory;
 mod objective;

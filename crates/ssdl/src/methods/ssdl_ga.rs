@@ -14,7 +14,7 @@ use crate::fit::{
     memory_needed,
 };
 use crate::graph::{Graph, Laplacian, Lle};
-use crate::knobs::{Knob, Setting, choice, knobs};
+use crate::knobs::{Knob, choice, knobs};
 use crate::model::{Assembly, Model, OutOfSample};
 use crate::{Error, Real, Result, Samples};
 
@@ -39,29 +39,6 @@ choice! {
         Fista = "fista",
         /// The Lagrange dual of Lee et al.
         Dual = "dual",
-    }
-}
-
-impl ActivePoints {
-    /// The words for the two forms.
-    pub const WORDS: &'static [&'static str] = &["majorised", "frozen"];
-}
-
-impl Setting for ActivePoints {
-    fn read(text: &str) -> Option<Self> {
-        match text {
-            "majorised" => Some(Self::Majorised),
-            "frozen" => Some(Self::Frozen),
-            _ => None,
-        }
-    }
-
-    fn text(self) -> String {
-        Self::WORDS[usize::from(self == Self::Frozen)].to_owned()
-    }
-
-    fn number(self) -> Option<f64> {
-        None
     }
 }
 

@@ -7,6 +7,7 @@ mod numbers;
 mod parity;
 mod program;
 mod reference;
+mod variants;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,6 +29,8 @@ Options:
                                MNIST, beside the Python reference run in the same sitting
                       growth   memory and seconds for 5,000, 10,000 and 20,000 samples of MNIST
                       threads  one and two threads in turn on 5,000 samples of MNIST
+                      variants our own alternatives (coders, updates, active points, precision,
+                               USSDL) on the published splits
                       all      everything
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
@@ -86,6 +89,11 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     if wanted("threads") {
         report.add(&growth::threads(&setting)?)?;
     }
+    if wanted("variants") {
+        for name in ["usps", "mnist"] {
+            report.add(&variants::measure(&setting, name)?)?;
+        }
+    }
     println!("kept in {}", report.path.display());
     Ok(())
 }
@@ -111,7 +119,7 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    if !["parity", "growth", "threads", "all"].contains(&options.set.as_str()) {
+    if !["parity", "growth", "threads", "variants", "all"].contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }
     Ok(Some(options))

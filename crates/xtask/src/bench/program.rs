@@ -33,6 +33,7 @@ pub struct Problem<'a> {
     program: &'a Path,
     folder: PathBuf,
     knobs: &'a Map<String, Value>,
+    arguments: &'a [&'a str],
 }
 
 /// One fit: what it reported and what was seen from outside.
@@ -66,7 +67,12 @@ impl<'a> Problem<'a> {
         labels.resize(rows.len(), None);
         files::write_array(&folder.join("train.npy"), &rows)?;
         files::write_labels(&folder.join("labels.csv"), &labels)?;
-        Ok(Self { program, folder, knobs })
+        Ok(Self { program, folder, knobs, arguments: &[] })
+    }
+
+    /// The same problem, fitted with more arguments.
+    pub fn with_arguments(self, arguments: &'a [&'a str]) -> Self {
+        Self { arguments, ..self }
     }
 
     /// Fits and times the whole process, undisturbed.
@@ -126,6 +132,7 @@ impl<'a> Problem<'a> {
         for (name, value) in self.knobs {
             command.arg("--set").arg(format!("{name}={value}"));
         }
+        command.args(self.arguments);
         command.args(["--threads", &threads.to_string(), "--json"]);
         command
     }

@@ -26,10 +26,10 @@ pub struct Batches {
 impl<T: Real> Descent<T> for Batches {
     fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended {
         let mut rng = stream(self.seed, Purpose::Batches);
-        let mut done = Descended { steps: 0, gap: f64::INFINITY };
+        let mut done = Descended { steps: 0, gap: f64::INFINITY, graph_energy: None };
         while done.steps < self.epochs && done.gap > self.inner.tolerance {
             let gap = self.epoch(problem, codes, &mut rng);
-            done = Descended { steps: done.steps + 1, gap };
+            (done.steps, done.gap) = (done.steps + 1, gap);
         }
         done
     }

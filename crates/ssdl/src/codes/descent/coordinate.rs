@@ -16,6 +16,8 @@ use crate::wide::wide;
 
 /// Samples handed to a thread at once.
 const CHUNK: usize = 8;
+/// Samples of a group whose changes are carried out together: what they touch is still in cache.
+const BATCH: usize = 128;
 
 /// Coordinate descent over samples (and over coefficients within each).
 ///
@@ -68,7 +70,7 @@ impl Coordinate {
                 lasso.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
             })
             .reduce(|| 0.0, f64::max);
-        Descended { steps: self.sweeps, gap }
+        Descended { steps: self.sweeps, gap, graph_energy: None }
     }
 
     fn coupled<T: Real>(&self, problem: &Quadratic<'_, T>, codes: &mut Matrix<T>) -> Descended {
@@ -80,16 +82,15 @@ impl Coordinate {
         let effort =
             Effort { rounds: 1, sweeps: self.inner_sweeps, tolerance: T::of(self.tolerance) };
         let groups = laplacian.independent_groups();
-        let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
-        let mut visits: Vec<Visit<T>> = (0..largest).map(|_| Visit::default()).collect();
+        let mut visits: Vec<Visit<T>> = (0..BATCH).map(|_| Visit::default()).collect();
         let workers = Mutex::new(Vec::new());
-        let mut done = Descended { steps: 0, gap: f64::INFINITY };
+        let mut done = Descended { steps: 0, gap: f64::INFINITY, graph_energy: None };
         while done.steps < self.sweeps && done.gap > self.tolerance {
-            done = Descended { steps: done.steps + 1, gap: 0.0 };
-            for group in groups {
-                let visits = &mut visits[..group.len()];
+            (done.steps, done.gap) = (done.steps + 1, 0.0);
+            for batch in groups.iter().flat_map(|group| group.chunks(BATCH)) {
+                let visits = &mut visits[..batch.len()];
                 let state = State { problem, strength, codes, residuals: &residuals };
-                visits.par_chunks_mut(CHUNK).zip(group.par_chunks(CHUNK)).for_each(
+                visits.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).for_each(
                     |(visits, samples)| {
                         let mut worker = take(&workers);
                         for (visit, &j) in visits.iter_mut().zip(samples) {
@@ -98,13 +99,13 @@ impl Coordinate {
                         give(&workers, worker);
                     },
                 );
-                for (visit, &j) in visits.iter().zip(group) {
+                for (visit, &j) in visits.iter().zip(batch) {
                     done.gap = done.gap.max(visit.gap.wide());
                     visit.carry_out(j as usize, laplacian, codes, &mut residuals);
                 }
             }
         }
-        done
+        Descended { graph_energy: Some(residuals.squared_norm()), ..done }
     }
 }
 

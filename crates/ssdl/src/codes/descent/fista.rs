@@ -67,7 +67,8 @@ impl Fista {
         let mut state = State::new(problem, codes);
         // Half the bound is often enough; the test below raises it where it is not.
         let mut share = T::of(0.5);
-        let mut done = Descended { steps: 0, gap: problem.gap_of(&state.z, &state.hz) };
+        let mut done =
+            Descended { steps: 0, gap: problem.gap_of(&state.z, &state.hz), graph_energy: None };
         while done.steps < self.iterations && done.gap > self.tolerance {
             done.steps += 1;
             loop {

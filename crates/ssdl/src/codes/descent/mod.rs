@@ -24,4 +24,6 @@ pub struct Descended {
     pub steps: usize,
     /// The last optimality gap it saw, relative to λ.
     pub gap: f64,
+    /// $\operatorname{tr}(ALA^\top)$ at the end, if the solver has it at hand.
+    pub graph_energy: Option<f64>,
 }
