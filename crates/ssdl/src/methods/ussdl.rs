@@ -1,4 +1,4 @@
-//! USSDL: unified semi-supervised dictionary learning, which is SSDL-GA without its graph.
+//! USSDL: adaptively unified semi-supervised dictionary learning, SSDL-GA without its graph.
 //!
 //! Wang, Guo, Li (2015). Without the graph every sample is coded by itself.
 
@@ -13,8 +13,8 @@ const HIDDEN: &[&str] = &["manifold", "n_neighbors"];
 
 const DESCRIPTION: Description = Description {
     name: "ussdl",
-    title: "Unified semi-supervised dictionary learning",
-    reference: "Wang, Guo, Li (2015), as the graph-free case of SSDL-GA",
+    title: "Adaptively unified semi-supervised dictionary learning with active points",
+    reference: "Wang, Guo, Li (ICCV 2015), as the graph-free case of SSDL-GA",
     link: "https://arxiv.org/abs/2009.05964",
     objective: r"\min_{D\in\mathcal C,A,W,b,P}\ \lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1
 +\gamma\sum_j\sum_kP_{kj}^r\,e_k(W^\top a_j+b)+\mu(\lVert W\rVert^2+\lVert b\rVert^2)",
