@@ -1,5 +1,9 @@
 //! Compressed sparse rows: the storage of every graph.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use crate::{Error, Matrix, Real, Result};
 
 /// A sparse matrix stored row by row.
@@ -72,12 +76,34 @@ impl<T: Real> Csr<T> {
     /// The nonzero entries of a dense matrix, one row here for each column there.
     #[must_use]
     pub fn of_columns(dense: &Matrix<T>) -> Self {
-        let entries = dense.as_slice().iter().filter(|v| **v != T::zero()).count();
-        let mut starts = Vec::with_capacity(dense.columns() + 1);
-        let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-        starts.push(0);
-        for column in dense.iter_columns() {
-            for (row, &value) in column.iter().enumerate() {
+        let chunk = dense.columns().div_ceil(8).max(1);
+        let parts: Vec<Self> = (0..dense.columns())
+            .step_by(chunk)
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|first| Self::of_some_columns(dense, first..(first + chunk).min(dense.columns())))
+            .collect();
+        let entries = parts.iter().map(Self::entries).sum();
+        let mut whole = Self {
+            columns: dense.rows(),
+            starts: Vec::with_capacity(dense.columns() + 1),
+            indices: Vec::with_capacity(entries),
+            values: Vec::with_capacity(entries),
+        };
+        whole.starts.push(0);
+        for part in parts {
+            let before = whole.entries();
+            whole.starts.extend(part.starts[1..].iter().map(|start| before + start));
+            whole.indices.extend_from_slice(&part.indices);
+            whole.values.extend_from_slice(&part.values);
+        }
+        whole
+    }
+
+    fn of_some_columns(dense: &Matrix<T>, columns: Range<usize>) -> Self {
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for j in columns {
+            for (row, &value) in dense.column(j).iter().enumerate() {
                 if value != T::zero() {
                     indices.push(row as u32);
                     values.push(value);

@@ -4,6 +4,8 @@
 //! $\sum_{c,j}\Omega_{cj}s_{cj}^2-2\mathcal G_{cj}s_{cj}+\text{const}$ for labelled and unlabelled
 //! samples alike; nothing of size $C\times N\times C$ exists.
 
+use rayon::prelude::*;
+
 use super::membership::Shares;
 use crate::knobs::choice;
 use crate::matrix::inner;
@@ -74,18 +76,24 @@ impl<T: Real> Active<T> {
     fn majorised(scores: &Matrix<T>, shares: &Shares<T>) -> Self {
         let (c, n) = (scores.rows(), scores.columns());
         let mut target = Matrix::zeros(c, n);
-        let mut constant = 0.0;
-        for j in 0..n {
-            let shares_j = shares.of_class.column(j);
-            let total = shares.total[j];
-            let columns = target.column_mut(j).iter_mut().zip(scores.column(j)).zip(shares_j);
-            for ((target, &s), &share) in columns {
-                let (high, low) = (s.max(T::one()), s.min(-T::one()));
-                let rest = (total - share).max(T::zero());
-                *target = share * high + rest * low;
-                constant += (share * high * high + rest * low * low).wide();
-            }
-        }
+        let constants: Vec<f64> = target
+            .par_columns_mut()
+            .enumerate()
+            .with_min_len(256)
+            .map(|(j, target)| {
+                let entries = target.iter_mut().zip(scores.column(j));
+                entries
+                    .zip(shares.of_class.column(j))
+                    .map(|((target, &s), &share)| {
+                        let (high, low) = (s.max(T::one()), s.min(-T::one()));
+                        let rest = (shares.total[j] - share).max(T::zero());
+                        *target = share * high + rest * low;
+                        (share * high * high + rest * low * low).wide()
+                    })
+                    .sum()
+            })
+            .collect();
+        let constant = constants.iter().sum();
         Self { weight: Weight::Shared(shares.total.clone()), target, constant }
     }
 

@@ -118,9 +118,10 @@ fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
 /// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$.
 fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T> {
     let p = codes.rows();
-    let product = Matrix::of_product(codes.view(), target.transposed());
+    // This way round the result is wide, and its panels keep several threads busy.
+    let product = Matrix::of_product(target.view(), codes.transposed());
     let sums: Vec<T> = (0..target.rows())
         .map(|c| (0..target.columns()).map(|j| target.column(j)[c]).sum())
         .collect();
-    Matrix::from_fn(p + 1, target.rows(), |k, c| if k < p { product.column(c)[k] } else { sums[c] })
+    Matrix::from_fn(p + 1, target.rows(), |k, c| if k < p { product.column(k)[c] } else { sums[c] })
 }

@@ -1,6 +1,11 @@
 //! How likely each unlabelled sample is in each class: the matrix $P$ and its errors.
 
+use rayon::prelude::*;
+
 use crate::{Matrix, Real};
+
+/// Samples summed by one task.
+const CHUNK: usize = 512;
 
 /// Squared-hinge error of declaring a sample to be of each class, from its scores $s$:
 ///
@@ -107,16 +112,23 @@ impl<T: Real> Shares<T> {
     /// classes collapsed: $\sum_{c,j}P_{cj}^r\max(0,1-s)^2+(\pi_j-P_{cj}^r)\max(0,1+s)^2$.
     #[must_use]
     pub fn loss(&self, scores: &Matrix<T>) -> f64 {
-        let mut sum = 0.0;
-        for (j, &total) in self.total.iter().enumerate() {
-            for (&s, &share) in scores.column(j).iter().zip(self.of_class.column(j)) {
-                let plus = (1.0 - s.wide()).max(0.0);
-                let minus = (1.0 + s.wide()).max(0.0);
-                let rest = (total - share).max(T::zero());
-                sum += share.wide() * plus * plus + rest.wide() * minus * minus;
-            }
-        }
-        sum
+        let of_sample = |j: usize| -> f64 {
+            let entries = scores.column(j).iter().zip(self.of_class.column(j));
+            entries
+                .map(|(&s, &share)| {
+                    let plus = (1.0 - s.wide()).max(0.0);
+                    let minus = (1.0 + s.wide()).max(0.0);
+                    let rest = (self.total[j] - share).max(T::zero());
+                    share.wide() * plus * plus + rest.wide() * minus * minus
+                })
+                .sum()
+        };
+        // Partial sums of fixed chunks, added in order: the same bits for any number of threads.
+        let chunks: Vec<usize> = (0..scores.columns()).step_by(CHUNK).collect();
+        let end = |first: usize| (first + CHUNK).min(scores.columns());
+        let sums: Vec<f64> =
+            chunks.into_par_iter().map(|first| (first..end(first)).map(of_sample).sum()).collect();
+        sums.iter().sum()
     }
 }
 

@@ -15,9 +15,9 @@ use crate::matrix::{Matrix, axpy};
 use crate::wide::wide;
 
 /// Samples handed to a thread at once.
-const CHUNK: usize = 8;
+const CHUNK: usize = 4;
 /// Samples of a group whose changes are carried out together: what they touch is still in cache.
-const BATCH: usize = 128;
+const BATCH: usize = 512;
 
 /// Coordinate descent over samples (and over coefficients within each).
 ///
