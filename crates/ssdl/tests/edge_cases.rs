@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[macro_use]
 mod common;
 
 use common::{
@@ -11,18 +12,6 @@ use common::{
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Method, Options};
 use ssdl::{Error, Labels, Matrix, Model, Real, Samples};
-
-/// Every method in both precisions; a new method is tested by being in the register.
-macro_rules! for_every_method {
-    ($check:ident) => {
-        for method in methods::all::<f64>() {
-            $check::<f64>(method);
-        }
-        for method in methods::all::<f32>() {
-            $check::<f32>(method);
-        }
-    };
-}
 
 fn finite<T: Real>(m: &Matrix<T>) -> bool {
     m.as_slice().iter().all(|v| v.is_finite())

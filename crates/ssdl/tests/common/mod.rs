@@ -13,6 +13,19 @@ use ssdl::random::{Purpose, normal, stream};
 use ssdl::sparse::Csr;
 use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
 
+/// Every method in both precisions; a new method is tested by being in the register.
+#[allow(unused_macros, reason = "not every test file loops over the methods")]
+macro_rules! for_every_method {
+    ($check:ident) => {
+        for method in ssdl::methods::all::<f64>() {
+            $check::<f64>(method);
+        }
+        for method in ssdl::methods::all::<f32>() {
+            $check::<f32>(method);
+        }
+    };
+}
+
 /// A fixture of the NumPy oracle.
 pub fn fixture(name: &str) -> Value {
     let path = format!("{}/tests/oracle/{name}.json", env!("CARGO_MANIFEST_DIR"));
