@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
+use crate::matrix::in_parts;
 use crate::{Matrix, Real};
 
-/// Samples summed by one task.
-const CHUNK: usize = 512;
+/// Samples that one task takes.
+const CHUNK: usize = 256;
 
 /// Squared-hinge error of declaring a sample to be of each class, from its scores $s$:
 ///
@@ -88,23 +89,25 @@ impl<T: Real> Shares<T> {
         let (n_classes, n) = (scores.rows(), scores.columns());
         let mut of_class = Matrix::zeros(n_classes, n);
         let mut total = vec![T::one(); n];
-        let mut errors = vec![0.0; n_classes];
-        for (j, &label) in assigned.iter().enumerate() {
-            let column = of_class.column_mut(j);
-            if let Some(class) = label {
-                column[class] = T::one();
-                continue;
-            }
-            class_errors(scores.column(j), &mut errors);
-            membership_of_errors(&mut errors, sharpness);
-            let mut sum = 0.0;
-            for (share, p) in column.iter_mut().zip(&errors) {
-                let power = p.powf(sharpness);
-                sum += power;
-                *share = T::of(power);
-            }
-            total[j] = T::of(sum);
-        }
+        let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
+        samples.with_min_len(CHUNK).for_each_init(
+            || vec![0.0; n_classes],
+            |errors, (j, ((column, total), &label))| {
+                if let Some(class) = label {
+                    column[class] = T::one();
+                    return;
+                }
+                class_errors(scores.column(j), errors);
+                membership_of_errors(errors, sharpness);
+                let mut sum = 0.0;
+                for (share, p) in column.iter_mut().zip(&*errors) {
+                    let power = p.powf(sharpness);
+                    sum += power;
+                    *share = T::of(power);
+                }
+                *total = T::of(sum);
+            },
+        );
         Self { of_class, total }
     }
 
@@ -123,12 +126,7 @@ impl<T: Real> Shares<T> {
                 })
                 .sum()
         };
-        // Partial sums of fixed chunks, added in order: the same bits for any number of threads.
-        let chunks: Vec<usize> = (0..scores.columns()).step_by(CHUNK).collect();
-        let end = |first: usize| (first + CHUNK).min(scores.columns());
-        let sums: Vec<f64> =
-            chunks.into_par_iter().map(|first| (first..end(first)).map(of_sample).sum()).collect();
-        sums.iter().sum()
+        in_parts(scores.columns(), CHUNK, |part| part.map(of_sample).sum())
     }
 }
 

@@ -8,7 +8,7 @@ use super::lasso::{Local, LocalMargin, Omega, gap_scale};
 use crate::Real;
 use crate::classifier::{Active, LinearClassifier, Weight};
 use crate::graph::Laplacian;
-use crate::matrix::{Matrix, inner};
+use crate::matrix::{Matrix, absolute_sum, inner};
 use crate::sparse::Csr;
 
 /// Everything that the codes answer to: samples, atoms, graph, classifier.
@@ -194,7 +194,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
     pub fn value(&self, codes: &Matrix<T>) -> f64 {
         let mut image = Matrix::zeros(codes.rows(), codes.columns());
         self.apply(codes, &mut image, &mut Scratch::new());
-        let size: f64 = codes.as_slice().iter().map(|a| a.abs().wide()).sum();
+        let size = absolute_sum(codes.as_slice());
         inner(codes.as_slice(), image.as_slice())
             - 2.0 * inner(codes.as_slice(), self.rhs.as_slice())
             + self.sparsity.wide() * size

@@ -8,7 +8,7 @@ use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, ma
 use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
 use crate::dictionary::{Statistics, Update, gram, init, revive};
 use crate::graph::Laplacian;
-use crate::matrix::inner;
+use crate::matrix::{absolute_sum, inner};
 use crate::samples::Labels;
 use crate::{Error, Matrix, Real, Result};
 
@@ -337,8 +337,7 @@ impl<'a, T: Real> Run<'a, T> {
     /// ‖A‖₁ and the graph energy, unless that is known already.
     fn measure_codes(&mut self, energy: Option<f64>) {
         let weights = self.recipe.weights;
-        let size: f64 = self.codes.as_slice().iter().map(|a| a.abs().wide()).sum();
-        self.objective.sparsity = weights.sparsity * size;
+        self.objective.sparsity = weights.sparsity * absolute_sum(self.codes.as_slice());
         let energy = energy.or_else(|| {
             let laplacian = self.recipe.laplacian?;
             let mut residuals = Matrix::zeros(self.codes.rows(), laplacian.factor().rows());

@@ -18,6 +18,8 @@ use crate::wide::wide;
 const CHUNK: usize = 4;
 /// Samples of a group whose changes are carried out together: what they touch is still in cache.
 const BATCH: usize = 512;
+/// Parts of the residuals that changes are carried out on side by side.
+const PARTS: usize = 4;
 
 /// Coordinate descent over samples (and over coefficients within each).
 ///
@@ -99,10 +101,8 @@ impl Coordinate {
                         give(&workers, worker);
                     },
                 );
-                for (visit, &j) in visits.iter().zip(batch) {
-                    done.gap = done.gap.max(visit.gap.wide());
-                    visit.carry_out(j as usize, laplacian, codes, &mut residuals);
-                }
+                done.gap = visits.iter().fold(done.gap, |gap, visit| gap.max(visit.gap.wide()));
+                carry_out(visits, batch, laplacian, codes, &mut residuals);
             }
         }
         Descended { graph_energy: Some(residuals.squared_norm()), ..done }
@@ -182,23 +182,42 @@ impl<T: Real> State<'_, T> {
     }
 }
 
-impl<T: Real> Visit<T> {
-    fn carry_out(
-        &self,
-        j: usize,
-        laplacian: &crate::graph::Laplacian<T>,
-        codes: &mut Matrix<T>,
-        residuals: &mut Matrix<T>,
-    ) {
-        let column = codes.column_mut(j);
-        for &(k, change) in &self.changes {
-            column[k as usize] += change;
+/// Adds the changes of a batch to the codes and to the residuals they enter. No two samples of a
+/// batch enter the same residual, so each number is changed once at the most and the parts that
+/// threads take do not show in the bits.
+fn carry_out<T: Real>(
+    visits: &[Visit<T>],
+    batch: &[u32],
+    laplacian: &crate::graph::Laplacian<T>,
+    codes: &mut Matrix<T>,
+    residuals: &mut Matrix<T>,
+) {
+    let p = codes.rows();
+    let to_codes = || {
+        for (visit, &j) in visits.iter().zip(batch) {
+            visit.add_to(codes.column_mut(j as usize), T::one());
         }
-        for (m, weight) in laplacian.transposed().row(j) {
-            let residual = residuals.column_mut(m);
-            for &(k, change) in &self.changes {
-                residual[k as usize] += weight * change;
+    };
+    let width = residuals.columns().div_ceil(PARTS).max(1);
+    let parts = residuals.as_mut_slice().par_chunks_mut((p * width).max(1));
+    let to_residuals = || {
+        parts.enumerate().for_each(|(part, residuals)| {
+            let first = part * width;
+            for (visit, &j) in visits.iter().zip(batch) {
+                let entries = laplacian.transposed().row(j as usize);
+                for (m, weight) in entries.filter(|(m, _)| (first..first + width).contains(m)) {
+                    visit.add_to(&mut residuals[(m - first) * p..][..p], weight);
+                }
             }
+        });
+    };
+    rayon::join(to_residuals, to_codes);
+}
+
+impl<T: Real> Visit<T> {
+    fn add_to(&self, column: &mut [T], weight: T) {
+        for &(k, change) in &self.changes {
+            column[k as usize] += weight * change;
         }
     }
 }
