@@ -55,6 +55,7 @@ pub enum Command {
     Fit(Box<Fit>),
     Predict(Predict),
     Inspect(Inspect),
+    Graph(Graph),
     Methods(Methods),
 }
 
@@ -126,6 +127,9 @@ pub struct Fit {
     pub set: Vec<(String, String)>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
+    /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
     /// Write the objective after every step as CSV
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -176,6 +180,29 @@ pub struct Inspect {
     /// Draw the atoms, if samples are images
     #[arg(long, value_name = "FILE.png")]
     pub atoms: Option<PathBuf>,
+}
+
+/// Tell what the graph between samples looks like
+#[derive(Args)]
+#[command(after_help = "\
+Labels are not needed; where there are any, the share of edges that join two
+samples of the same class is told too. Knobs: graph (lle, heat, threshold,
+learnt), n_neighbors, width, percentile, smoothness, normalise_trace.
+
+Examples:
+  ssdl graph flowers.csv --label-column kind
+  ssdl graph digits.npy --labels digits.csv --set graph=heat --set width=0.5x")]
+pub struct Graph {
+    #[command(flatten)]
+    pub data: Data,
+    /// Set a knob of the graph; may be given several times
+    #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
+    pub set: Vec<(String, String)>,
+    #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
+    pub prepare: Vec<String>,
+    /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
 }
 
 /// List the methods, or explain one with its knobs
@@ -233,6 +260,9 @@ fn image(text: &str) -> Result<[usize; 2], String> {
         .ok_or_else(|| "write it as height x width, such as 28x28".into())
 }
 
+/// Every command, in the order of the help.
+pub const COMMANDS: [&str; 6] = ["demo", "fit", "predict", "inspect", "graph", "methods"];
+
 /// What clap says over several lines, in one.
 pub fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
@@ -253,7 +283,7 @@ pub fn in_one_line(error: &clap::Error) -> String {
     }
     let command = std::env::args()
         .nth(1)
-        .filter(|name| ["demo", "fit", "predict", "inspect", "methods"].contains(&name.as_str()))
+        .filter(|name| COMMANDS.contains(&name.as_str()))
         .map(|name| format!(" {name}"))
         .unwrap_or_default();
     format!("{message}; see `ssdl{command} --help`")
@@ -267,6 +297,9 @@ mod tests {
     #[test]
     fn the_arguments_are_sound() {
         Cli::command().debug_assert();
+        let names: Vec<String> =
+            Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        assert_eq!(names, COMMANDS);
     }
 
     #[test]

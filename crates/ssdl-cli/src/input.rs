@@ -1,7 +1,11 @@
 //! Samples and labels from files to the library, without copies.
 
 use std::any::Any;
+use std::path::Path;
 
+use ssdl::graph::Given;
+use ssdl::samples::prepare::Plan;
+use ssdl::sparse::Csr;
 use ssdl::{Labels, Matrix, Real, Samples};
 use ssdl_data::{Format, Options, Table};
 
@@ -77,4 +81,59 @@ pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
         Some(same) => std::mem::replace(same, Matrix::zeros(0, 0)),
         None => features.cast(),
     }
+}
+
+/// The preparation that was asked for; `None` if nothing was said, so the default holds.
+pub fn plans(steps: &[String]) -> Outcome<Option<Vec<Plan>>> {
+    if steps.iter().any(|step| step == "none") {
+        if steps.len() > 1 {
+            return Err(Failure::Misuse(
+                "--prepare none leaves the samples as they are; give it alone".into(),
+            ));
+        }
+        return Ok(Some(Vec::new()));
+    }
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    let plans: ssdl::Result<Vec<Plan>> = steps.iter().map(|step| step.parse()).collect();
+    Ok(Some(plans?))
+}
+
+/// A graph between samples that the user brings: lines of two samples and a weight (1 if it is left
+/// away), or a square array of weights.
+pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
+    let table = ssdl_data::read(path, &Options::default())?;
+    let (columns, rows) = (table.features.rows(), table.features.columns());
+    let given = if matches!(columns, 2 | 3) && (columns, rows) != (n_samples, n_samples) {
+        Given::edges(n_samples, &edges(path, &table.features)?)
+    } else if columns == rows {
+        // Symmetric, so it does not matter whether rows or columns are read as rows.
+        Given::affinities(Csr::of_columns(&table.features.cast()))
+    } else {
+        return Err(Failure::Failed(format!(
+            "{}: {rows} rows and {columns} columns; a graph is lines of sample,sample,weight or a \
+             square array of {n_samples} x {n_samples} weights",
+            path.display()
+        )));
+    };
+    given.map_err(|error| Failure::about(path, error))
+}
+
+fn edges<T: Real>(path: &Path, lines: &Matrix<f64>) -> Outcome<Vec<(usize, usize, T)>> {
+    let sample = |line: usize, value: f64| {
+        if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) {
+            return Ok(value as usize);
+        }
+        Err(Failure::Failed(format!(
+            "{}: edge {}: `{value}` is not the number of a sample, counted from 0",
+            path.display(),
+            line + 1
+        )))
+    };
+    let edge = |(line, entries): (usize, &[f64])| {
+        let weight = entries.get(2).copied().unwrap_or(1.0);
+        Ok((sample(line, entries[0])?, sample(line, entries[1])?, T::of(weight)))
+    };
+    lines.iter_columns().enumerate().map(edge).collect()
 }

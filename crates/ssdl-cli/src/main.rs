@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Fit(args) => commands::fit::run(args, common),
         Command::Predict(args) => commands::predict::run(args, common),
         Command::Inspect(args) => commands::inspect::run(args, common),
+        Command::Graph(args) => commands::graph::run(args, common),
         Command::Methods(args) => commands::methods::run(args, common),
     }
 }
@@ -59,10 +60,10 @@ fn refuse(error: &clap::Error) -> Outcome {
             let _ = error.print();
             Ok(())
         }
-        ErrorKind::MissingSubcommand => Err(Failure::Misuse(
-            "a command is missing: demo, fit, predict, inspect or methods; see `ssdl --help`"
-                .into(),
-        )),
+        ErrorKind::MissingSubcommand => Err(Failure::Misuse(format!(
+            "a command is missing: {}; see `ssdl --help`",
+            args::COMMANDS.join(", ")
+        ))),
         _ => Err(Failure::Misuse(args::in_one_line(error))),
     }
 }

@@ -44,6 +44,12 @@ pub fn shape<T: Real>(model: &Model<T>) -> Outcome<[usize; 2]> {
 /// As [`shape`].
 pub fn atoms<T: Real>(model: &Model<T>) -> Outcome<Vec<u8>> {
     let [height, width] = shape(model)?;
+    let Some(atoms) = model.atoms() else {
+        return Err(Failure::Failed(format!(
+            "the method {} has no atoms, so there is nothing to draw",
+            model.method()
+        )));
+    };
     let groups = by_class(model);
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let columns = largest.clamp(1, (1200 / width.max(LEAST_SIDE)).max(8));
@@ -54,7 +60,7 @@ pub fn atoms<T: Real>(model: &Model<T>) -> Outcome<Vec<u8>> {
     for (row, line) in lines.iter().enumerate() {
         for (column, &atom) in line.iter().enumerate() {
             let (top, left) = (GAP + row * tall, GAP + column * wide);
-            canvas.draw(model.atoms().column(atom), width, zoom, top, left);
+            canvas.draw(atoms.column(atom), width, zoom, top, left);
         }
     }
     canvas.png()

@@ -27,6 +27,10 @@ pub enum Allowed {
     From(f64),
     /// A number larger than this.
     Above(f64),
+    /// Numbers larger than this, separated by commas.
+    SeveralAbove(f64),
+    /// A number between these two, neither of them included.
+    Between(f64, f64),
     /// `true` or `false`.
     Switch,
     /// One of these words.
@@ -39,6 +43,10 @@ impl std::fmt::Display for Allowed {
             Self::WholeFrom(least) => write!(f, "a whole number, {least} or more"),
             Self::From(least) => write!(f, "a number, {least} or more"),
             Self::Above(bound) => write!(f, "a number above {bound}"),
+            Self::SeveralAbove(bound) => {
+                write!(f, "up to {} numbers above {bound}, such as 0.1,1,10", Grid::LONGEST)
+            }
+            Self::Between(low, high) => write!(f, "a number between {low} and {high}"),
             Self::Switch => write!(f, "true or false"),
             Self::OneOf(words) => write!(f, "{}", words.join(", ")),
         }
@@ -95,6 +103,61 @@ impl Setting for bool {
     }
 }
 
+/// A few numbers to choose among, such as `0.1,1,10`; sorted, without repetition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    values: [f64; Self::LONGEST],
+    len: usize,
+}
+
+impl Grid {
+    /// More than this many are not a grid for one knob.
+    pub const LONGEST: usize = 16;
+
+    /// Takes one to sixteen numbers.
+    #[must_use]
+    pub fn new(numbers: &[f64]) -> Option<Self> {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted.dedup();
+        if sorted.is_empty() || sorted.len() > Self::LONGEST {
+            return None;
+        }
+        let mut values = [0.0; Self::LONGEST];
+        values[..sorted.len()].copy_from_slice(&sorted);
+        Some(Self { values, len: sorted.len() })
+    }
+
+    /// The boxes of the paper: 0.1, 1 and 10.
+    pub(crate) const fn boxes() -> Self {
+        let mut values = [0.0; Self::LONGEST];
+        (values[0], values[1], values[2]) = (0.1, 1.0, 10.0);
+        Self { values, len: 3 }
+    }
+
+    /// The numbers, ascending.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values[..self.len]
+    }
+}
+
+impl Setting for Grid {
+    fn read(text: &str) -> Option<Self> {
+        let numbers: Option<Vec<f64>> = text.split(',').map(|v| v.trim().parse().ok()).collect();
+        Self::new(&numbers?)
+    }
+    fn text(self) -> String {
+        let words: Vec<String> = self.values().iter().map(f64::to_string).collect();
+        words.join(",")
+    }
+    fn number(self) -> Option<f64> {
+        // The one that leaves a range first; NaN sorts last and leaves every range.
+        let all_finite = self.values().iter().all(|v| v.is_finite());
+        Some(if all_finite { self.values[0] } else { f64::NAN })
+    }
+}
+
 /// Refuses a value outside the range.
 pub(crate) fn check<S: Setting>(name: &str, value: S, allowed: Allowed) -> Result<()> {
     let number = value.number();
@@ -103,7 +166,10 @@ pub(crate) fn check<S: Setting>(name: &str, value: S, allowed: Allowed) -> Resul
             number.is_some_and(|v| v >= least as f64 && v <= LARGEST_COUNT as f64)
         }
         Allowed::From(least) => number.is_some_and(|v| v >= least && v.is_finite()),
-        Allowed::Above(bound) => number.is_some_and(|v| v > bound && v.is_finite()),
+        Allowed::Above(bound) | Allowed::SeveralAbove(bound) => {
+            number.is_some_and(|v| v > bound && v.is_finite())
+        }
+        Allowed::Between(low, high) => number.is_some_and(|v| v > low && v < high),
         Allowed::Switch | Allowed::OneOf(_) => true,
     };
     if fits { Ok(()) } else { Err(refuse(name, &value.text(), allowed)) }
@@ -128,6 +194,9 @@ pub(crate) fn names(knob: &Knob, given: &str) -> bool {
         "γ" => "gamma",
         "μ" => "mu",
         "α" => "alpha",
+        "σ" => "sigma",
+        "ζ" => "zeta",
+        "β_L" => "beta_l",
         other => other,
     };
     let given = given.replace('-', "_");
@@ -207,6 +276,18 @@ macro_rules! knobs {
                 Ok(())
             }
 
+            /// From (name, value) text on top of the defaults.
+            ///
+            /// # Errors
+            /// If a name is unknown or a value out of range.
+            pub fn from_pairs(knobs: &[(String, String)]) -> $crate::Result<Self> {
+                let mut own = Self::new();
+                for (name, value) in knobs {
+                    own.set(name, value)?;
+                }
+                Ok(own)
+            }
+
             /// Names and values as text, in the order of declaration.
             #[must_use]
             pub fn values(&self) -> Vec<(&'static str, String)> {
@@ -240,6 +321,12 @@ macro_rules! choice {
         pub enum $Name { $($(#[$doc])* $Variant,)* }
 
         impl $Name {
+            /// The word of this choice.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$Variant => $word,)* }
+            }
+
             /// The words, in order.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
         }
@@ -249,7 +336,7 @@ macro_rules! choice {
                 match text { $($word => Some(Self::$Variant),)* _ => None }
             }
             fn text(self) -> String {
-                match self { $(Self::$Variant => $word.to_owned(),)* }
+                self.name().to_owned()
             }
             fn number(self) -> Option<f64> {
                 None

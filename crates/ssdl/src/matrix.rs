@@ -359,17 +359,12 @@ pub fn absolute_sum<T: Real>(x: &[T]) -> f64 {
 }
 
 /// A sum over parts of a fixed size, added in order: the same bits for any number of threads.
-pub(crate) fn in_parts(
-    len: usize,
-    size: usize,
-    sum: impl Fn(Range<usize>) -> f64 + Sync,
-) -> f64 {
+pub(crate) fn in_parts(len: usize, size: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     if len <= size {
         return sum(0..len);
     }
     let parts = (0..len.div_ceil(size)).into_par_iter();
-    let sums: Vec<f64> =
-        parts.map(|part| sum(part * size..((part + 1) * size).min(len))).collect();
+    let sums: Vec<f64> = parts.map(|part| sum(part * size..((part + 1) * size).min(len))).collect();
     sums.iter().sum()
 }
 

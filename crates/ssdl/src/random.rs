@@ -16,13 +16,28 @@ pub enum Purpose {
     Projection = 3,
     /// Which samples are labelled, unlabelled or held out.
     Split = 4,
+    /// The order in which dual variables are visited.
+    Order = 5,
+    /// Which samples are held out together in a cross-validation.
+    Folds = 6,
+    /// Which samples are mixed into atoms where there are too few.
+    Mixtures = 7,
+    /// Noise that an experiment adds to samples.
+    Noise = 8,
 }
 
 /// The stream of `purpose` for `seed`.
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose) -> impl Rng {
+    substream(seed, purpose, 0)
+}
+
+/// A stream of its own for each `part` of a purpose, so that parts may run side by side; part 0 is
+/// the [`stream`] itself.
+#[must_use]
+pub fn substream(seed: u64, purpose: Purpose, part: u32) -> impl Rng {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    generator.set_stream(purpose as u64);
+    generator.set_stream(u64::from(part) << 32 | purpose as u64);
     generator
 }
 
@@ -48,6 +63,10 @@ mod tests {
         let draw = |purpose| stream(7, purpose).random::<u64>();
         assert_eq!(draw(Purpose::Atoms), draw(Purpose::Atoms));
         assert_ne!(draw(Purpose::Atoms), draw(Purpose::Batches));
+        let part = |part| substream(7, Purpose::Atoms, part).random::<u64>();
+        assert_eq!(draw(Purpose::Atoms), part(0));
+        assert_ne!(part(1), part(2));
+        assert_ne!(part(1), part(0));
     }
 
     #[test]

@@ -148,6 +148,31 @@ impl<T: Real> Csr<T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
+    /// The same matrix in another precision; what rounds to zero stays as an entry.
+    #[must_use]
+    pub fn cast<U: Real>(&self) -> Csr<U> {
+        Csr {
+            columns: self.columns,
+            starts: self.starts.clone(),
+            indices: self.indices.clone(),
+            values: self.values.iter().map(|v| U::of(v.wide())).collect(),
+        }
+    }
+
+    /// Every value times `factor`.
+    #[must_use]
+    pub fn scaled(mut self, factor: T) -> Self {
+        self.values.iter_mut().for_each(|value| *value *= factor);
+        self
+    }
+
+    /// The symmetric matrix of which this is the part below the diagonal.
+    pub(crate) fn mirrored(&self) -> Self {
+        let upper = self.transpose();
+        let rows = (0..self.rows()).map(|i| self.row(i).chain(upper.row(i)));
+        Self::from_rows(self.columns, rows)
+    }
+
     /// The transpose; rows of the result list their entries in ascending order.
     #[must_use]
     pub fn transpose(&self) -> Self {

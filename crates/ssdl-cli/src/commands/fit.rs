@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use ssdl::fit::Stop;
 use ssdl::methods::{self, Options};
-use ssdl::samples::prepare::Plan;
 use ssdl::{Error, Model, Real};
 use ssdl_data::Table;
 
@@ -43,6 +43,9 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     if !common.json {
         print::to_stdout(&summary::before(&args.data.data, &samples, memory_needed))?;
     }
+    if let Some(path) = &args.graph {
+        options.graph = Some(Arc::new(input::graph::<T>(path, n_samples)?));
+    }
     if cancel::asked() {
         return Err(Error::Cancelled.into());
     }
@@ -75,23 +78,15 @@ fn options<T: Real>(args: &Fit, common: &Common) -> Outcome<Options<T>> {
         memory_limit: args.memory_limit,
         ..Options::default()
     };
-    if args.prepare.iter().any(|step| step == "none") {
-        if args.prepare.len() > 1 {
-            return Err(Failure::Misuse(
-                "--prepare none leaves the samples as they are; give it alone".into(),
-            ));
-        }
-        options.prepare.clear();
-    } else if !args.prepare.is_empty() {
-        let plans: ssdl::Result<Vec<Plan>> = args.prepare.iter().map(|step| step.parse()).collect();
-        options.prepare = plans?;
+    if let Some(plans) = input::plans(&args.prepare)? {
+        options.prepare = plans;
     }
     Ok(options)
 }
 
 fn check_paths(args: &Fit) -> Outcome {
     let mut inputs = vec![args.data.data.as_path()];
-    inputs.extend(args.data.labels.as_deref());
+    inputs.extend(args.data.labels.as_deref().into_iter().chain(args.graph.as_deref()));
     output::check_different(&[Some(&args.model), args.trace.as_deref()])?;
     for path in std::iter::once(&args.model).chain(&args.trace) {
         output::check(path, &inputs)?;

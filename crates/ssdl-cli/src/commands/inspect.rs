@@ -61,10 +61,10 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
         sheet.row("image", format!("{height} x {width}"));
     }
     sheet.row("atoms", atoms_text(model));
-    sheet.row(
-        "codes",
-        format!("{:.1} entries that are not zero, on average", mean_non_zeros(model)),
-    );
+    if model.atoms().is_some() {
+        let mean = mean_non_zeros(model);
+        sheet.row("codes", format!("{mean:.1} entries that are not zero, on average"));
+    }
     let iterations = counted(report.iterations, "iteration", "iterations");
     let time = seconds(report.seconds);
     sheet.row("stop", format!("{} after {iterations} and {time}", report.stop));
@@ -91,7 +91,8 @@ fn answer<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Value {
         "n_prepared": model.preparation().n_prepared(),
         "prepare": steps(model),
         "image": model.image(),
-        "n_atoms": model.atoms().columns(),
+        "n_atoms": model.atoms().map_or(0, |atoms| atoms.columns()),
+        "graph": model.attachment().map(|attachment| attachment.rule),
         "atoms_used": atoms_used(model),
         "dead_atoms": report.dead_atoms,
         "revived_atoms": report.revived_atoms,

@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod fit;
+pub mod graph;
 pub mod inspect;
 pub mod methods;
 pub mod predict;

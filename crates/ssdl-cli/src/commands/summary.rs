@@ -170,12 +170,18 @@ pub fn objective_text(objective: &Objective) -> String {
 /// How many atoms there are and how they fared.
 pub fn atoms_text<T: Real>(model: &Model<T>) -> String {
     let report = model.report();
-    let (n, used) = (model.atoms().columns(), atoms_used(model));
+    let Some(atoms) = model.atoms() else {
+        return "none; the prepared samples are classified as they are".into();
+    };
+    let (n, used) = (atoms.columns(), atoms_used(model));
     format!("{n}; {used} used, {} dead, {} revived", report.dead_atoms, report.revived_atoms)
 }
 
 /// Atoms that at least one training sample is made of.
 pub fn atoms_used<T: Real>(model: &Model<T>) -> usize {
+    if model.atoms().is_none() {
+        return 0;
+    }
     let mut used = vec![false; model.codes().rows()];
     for code in model.codes().iter_columns() {
         used.iter_mut().zip(code).for_each(|(used, value)| *used |= *value != T::zero());

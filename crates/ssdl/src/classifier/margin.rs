@@ -6,6 +6,7 @@
 use super::{Active, ActivePoints, LinearClassifier, Shares};
 use crate::codes::moments::second_moments;
 use crate::matrix::{Cholesky, Matrix};
+use crate::samples::Labels;
 use crate::sparse::Csr;
 use crate::{Error, Real, Result};
 
@@ -31,6 +32,30 @@ pub fn update<T: Real>(
         ActivePoints::Frozen => frozen(classifier, codes, active, rho),
         ActivePoints::Majorised => majorised(classifier, codes, shares, rho, rounds),
     }
+}
+
+/// Majorise–minimise rounds of a classifier update; later ones gain next to nothing.
+pub(crate) const ROUNDS: usize = 8;
+
+/// Fits the classifier on finished codes that never heard of the classes: memberships and classifier
+/// in turn.
+///
+/// # Errors
+/// If a system is singular, which needs $\rho=0$ or values that are not finite.
+pub fn fit_apart<T: Real>(
+    classifier: &mut LinearClassifier<T>,
+    codes: &Matrix<T>,
+    labels: &Labels,
+    (kind, sharpness): (ActivePoints, f64),
+    rho: T,
+) -> Result<()> {
+    for _ in 0..ROUNDS {
+        let scores = classifier.scores(codes);
+        let shares = Shares::at(&scores, labels.assigned(), sharpness);
+        let active = Active::at(kind, &scores, &shares);
+        update(classifier, codes, (kind, &active, &shares), rho, ROUNDS)?;
+    }
+    Ok(())
 }
 
 fn singular() -> Error {

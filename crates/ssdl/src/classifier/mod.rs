@@ -4,6 +4,7 @@ mod active;
 pub mod margin;
 pub mod membership;
 mod ridge;
+pub mod svm;
 
 pub use active::{Active, ActivePoints, Weight};
 pub use membership::{Shares, best, memberships};

@@ -1,7 +1,7 @@
 //! The coding problem with everything but the codes held fixed.
 //!
 //! $$\min_A\;\langle A,\mathcal HA\rangle-2\langle A,R\rangle+\lambda\lVert A\rVert_1,\qquad
-//! \mathcal HZ=GZ+\kappa Z+\beta ZL+\gamma W(\Omega\circ W^\top Z),$$
+//! \mathcal HZ=GZ+Z\operatorname{diag}(\kappa)+\beta ZL+\gamma W(\Omega\circ W^\top Z),$$
 //! $$R=D^\top X+\gamma W(\mathcal G-\Omega\circ b1^\top).$$
 
 use super::lasso::{Local, LocalMargin, Omega, gap_scale};
@@ -9,7 +9,6 @@ use crate::Real;
 use crate::classifier::{Active, LinearClassifier, Weight};
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, absolute_sum, inner};
-use crate::sparse::Csr;
 
 /// Everything that the codes answer to: samples, atoms, graph, classifier.
 #[derive(Clone, Copy)]
@@ -44,7 +43,8 @@ pub struct Margin<'a, T> {
 /// The problem in the form that the solvers see: an operator and a right-hand side.
 pub struct Quadratic<'a, T> {
     pub(crate) gram: &'a Matrix<T>,
-    pub(crate) shift: T,
+    /// κ of each sample; empty where there is none.
+    pub(crate) shifts: Vec<T>,
     pub(crate) graph: Option<(T, &'a Laplacian<T>)>,
     pub(crate) margin: Option<Curvature<'a, T>>,
     pub(crate) rhs: Matrix<T>,
@@ -74,49 +74,12 @@ impl<'a, T: Real> Coding<'a, T> {
         }
         Quadratic {
             gram: self.gram,
-            shift: T::zero(),
+            shifts: Vec::new(),
             graph: self.graph,
             margin: self.margin.as_ref().map(|m| m.operator(&m.active.weight)),
             rhs,
             sparsity: self.sparsity,
         }
-    }
-
-    /// What the other samples leave of the graph for a batch: a smaller Laplacian over the batch
-    /// and the pull of everybody else, $\beta\sum_mM_{mj}e^\circ_m$ (one column per batch member).
-    pub(crate) fn restrict_graph(
-        &self,
-        batch: &[usize],
-        codes: &Matrix<T>,
-    ) -> Option<(T, Laplacian<T>, Matrix<T>)> {
-        let (strength, laplacian) = self.graph?;
-        let position: std::collections::HashMap<usize, usize> =
-            batch.iter().enumerate().map(|(at, &j)| (j, at)).collect();
-        let mut touched: Vec<usize> =
-            batch.iter().flat_map(|&j| laplacian.transposed().row(j).map(|(m, _)| m)).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let mut pull = Matrix::zeros(codes.rows(), batch.len());
-        let mut fixed = vec![T::zero(); codes.rows()];
-        for &m in &touched {
-            fixed.fill(T::zero());
-            for (j, weight) in laplacian.factor().row(m) {
-                if !position.contains_key(&j) {
-                    crate::matrix::axpy(weight, codes.column(j), &mut fixed);
-                }
-            }
-            for (j, weight) in laplacian.factor().row(m) {
-                if let Some(&at) = position.get(&j) {
-                    crate::matrix::axpy(strength * weight, &fixed, pull.column_mut(at));
-                }
-            }
-        }
-        let rows = touched.iter().map(|&m| {
-            let inside = laplacian.factor().row(m);
-            inside.filter_map(|(j, w)| position.get(&j).map(|&at| (at, w))).collect::<Vec<_>>()
-        });
-        let smaller = Laplacian::from_factor(Csr::from_rows(batch.len(), rows));
-        Some((strength, smaller, pull))
     }
 }
 
@@ -146,10 +109,17 @@ impl<'a, T: Real> Margin<'a, T> {
 }
 
 impl<'a, T: Real> Quadratic<'a, T> {
-    /// A plain lasso for every column of `rhs` ($D^\top X+\kappa m$), each by itself.
+    /// A plain lasso for every column of `rhs` ($D^\top x_j+\kappa_jm_j$), each by itself; `shifts`
+    /// holds the $\kappa_j$ and may be empty.
     #[must_use]
-    pub fn individual(gram: &'a Matrix<T>, shift: T, rhs: Matrix<T>, sparsity: T) -> Self {
-        Self { gram, shift, graph: None, margin: None, rhs, sparsity }
+    pub fn individual(gram: &'a Matrix<T>, shifts: Vec<T>, rhs: Matrix<T>, sparsity: T) -> Self {
+        Self { gram, shifts, graph: None, margin: None, rhs, sparsity }
+    }
+
+    /// κ of one sample.
+    #[inline(always)]
+    pub(crate) fn shift(&self, sample: usize) -> T {
+        self.shifts.get(sample).copied().unwrap_or(T::zero())
     }
 
     /// The diagonal problem of one sample.
@@ -164,20 +134,23 @@ impl<'a, T: Real> Quadratic<'a, T> {
                     Weight::Shared(w) => Omega::Shared { weight: strength * w[sample], cross },
                 },
             });
-        Local { gram: self.gram, shift: self.shift + coupling, margin, sparsity: self.sparsity }
+        Local {
+            gram: self.gram,
+            shift: self.shift(sample) + coupling,
+            margin,
+            sparsity: self.sparsity,
+        }
     }
 
     /// $\mathcal HZ$; `residuals` is scratch for the graph's first pass.
     pub(crate) fn apply(&self, z: &Matrix<T>, out: &mut Matrix<T>, scratch: &mut Scratch<T>) {
         out.set_product(self.gram.view(), z.view());
-        if self.shift != T::zero() {
-            crate::matrix::axpy(self.shift, z.as_slice(), out.as_mut_slice());
+        for (j, &shift) in self.shifts.iter().enumerate() {
+            crate::matrix::axpy(shift, z.column(j), out.column_mut(j));
         }
         if let Some((beta, laplacian)) = self.graph {
-            scratch.residuals.reshape(z.rows(), laplacian.factor().rows());
             scratch.pull.reshape(z.rows(), z.columns());
-            laplacian.residuals(z, &mut scratch.residuals);
-            laplacian.pull(&scratch.residuals, &mut scratch.pull);
+            laplacian.pull(z, &mut scratch.residuals, &mut scratch.pull);
             crate::matrix::axpy(beta, scratch.pull.as_slice(), out.as_mut_slice());
         }
         if let Some(Curvature { weights, strength, weight, .. }) = self.margin {

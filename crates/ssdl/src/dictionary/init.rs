@@ -1,6 +1,9 @@
 //! The first atoms: labelled samples, then unlabelled ones.
 
+use rand::RngExt;
+
 use super::project;
+use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, stream};
 use crate::samples::Labels;
 use crate::{Matrix, Real};
@@ -45,6 +48,57 @@ pub fn first_atoms<T: Real>(
     atoms
 }
 
+/// Brings atoms that are too few up to `n_atoms` by mixtures of two labelled samples of a class (of
+/// any two atoms where a class has a single sample), drawn at random, of length `radius`.
+///
+/// Paper: silent on how 128 atoms start from 100 labelled samples and nothing else.
+#[must_use]
+pub fn fill<T: Real>(
+    atoms: Matrix<T>,
+    samples: &Matrix<T>,
+    labels: &Labels,
+    n_atoms: usize,
+    radius: T,
+    seed: u64,
+) -> Matrix<T> {
+    let (n, first) = (atoms.rows(), atoms.columns());
+    if first == 0 || first >= n_atoms {
+        return atoms;
+    }
+    let mut rng = stream(seed, Purpose::Mixtures);
+    let mut of_class: Vec<Vec<&[T]>> = vec![Vec::new(); labels.classes().len()];
+    for (x, label) in samples.iter_columns().zip(labels.assigned()) {
+        if let Some(class) = label.filter(|_| squared_norm(x) > 0.0) {
+            of_class[class].push(x);
+        }
+    }
+    of_class.retain(|class| class.len() > 1);
+    let everybody: Vec<&[T]> = atoms.iter_columns().collect();
+    let mut filled = atoms.as_slice().to_vec();
+    for k in first..n_atoms {
+        let among = match of_class.len() {
+            0 => &everybody,
+            classes => &of_class[k % classes],
+        };
+        let a = rng.random_range(0..among.len());
+        let b = (a + rng.random_range(1..among.len().max(2))) % among.len();
+        let share = T::of(rng.random_range(0.2..0.8));
+        let mixed =
+            among[a].iter().zip(among[b]).map(|(&x, &y)| share * x + (T::one() - share) * y);
+        let mut atom: Vec<T> = mixed.collect();
+        let length = T::of(squared_norm(&atom).sqrt());
+        // Two opposite samples may cancel; the first alone is an atom as good as any.
+        if length > T::zero() {
+            atom.iter_mut().for_each(|d| *d *= radius / length);
+        } else {
+            atom.copy_from_slice(among[a]);
+            project(&mut atom, radius);
+        }
+        filled.extend(atom);
+    }
+    Matrix::from_columns(n, n_atoms, filled).unwrap_or(atoms)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +121,24 @@ mod tests {
         let samples = Matrix::from_fn(1, 6, |_, j| if j < 4 { 1.0 } else { 2.0 });
         let atoms = first_atoms(&samples, &labels(&[0, 0, 0, 0, 1, 1]), 4, 100.0, 3);
         assert_eq!(atoms.as_slice(), [1.0, 2.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn mixtures_fill_up_what_the_samples_do_not_give() {
+        // One class per axis: a mixture within a class stays on its axis.
+        let samples = Matrix::from_fn(2, 5, |i, j| if i == j % 2 { j as f64 + 1.0 } else { 0.0 });
+        let labels = labels(&[0, 1, 0, 1, 0]);
+        let atoms = first_atoms(&samples, &labels, 12, 1.0, 3);
+        let filled = fill(atoms.clone(), &samples, &labels, 12, 1.0, 3);
+        assert_eq!((atoms.columns(), filled.columns()), (5, 12));
+        assert_eq!(&filled.as_slice()[..10], atoms.as_slice());
+        for atom in filled.iter_columns() {
+            assert!((squared_norm(atom) - 1.0).abs() < 1e-12 && atom.contains(&0.0), "{atom:?}");
+        }
+        let lone = fill(atoms.select_columns(&[1]), &samples, &labels, 3, 1.0, 3);
+        assert_eq!(lone.columns(), 3);
+        let nothing = fill(Matrix::<f64>::zeros(2, 0), &samples, &labels, 3, 1.0, 3);
+        assert_eq!(nothing.columns(), 0);
     }
 
     #[test]

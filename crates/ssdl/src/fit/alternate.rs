@@ -8,14 +8,12 @@ use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, ma
 use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
 use crate::dictionary::{Statistics, Update, gram, init, revive};
 use crate::graph::Laplacian;
-use crate::matrix::{absolute_sum, inner};
+use crate::matrix::absolute_sum;
 use crate::samples::Labels;
 use crate::{Error, Matrix, Real, Result};
 
 /// Share of the unlabelled samples that may still change class when a fit counts as settled.
 const RESTLESS: f64 = 0.005;
-/// Majorise–minimise rounds of one classifier update; later ones gain next to nothing.
-const CLASSIFIER_ROUNDS: usize = 8;
 
 /// What is composed, and with which weights.
 pub struct Recipe<'a, T> {
@@ -33,6 +31,8 @@ pub struct Recipe<'a, T> {
     pub sharpness: f64,
     /// $p$.
     pub n_atoms: usize,
+    /// Whether mixtures of samples stand in where there are too few samples for the atoms.
+    pub fill_atoms: bool,
     /// α.
     pub atom_norm: f64,
     /// Whether unused atoms become badly reconstructed samples.
@@ -43,6 +43,17 @@ pub struct Recipe<'a, T> {
     pub tolerance: f64,
     /// Seed of the first atoms.
     pub seed: u64,
+    /// Where to begin; `None` begins with labelled samples as atoms.
+    pub start: Option<Start<T>>,
+}
+
+/// Where an alternation begins: the end of an earlier one, mostly.
+#[derive(Clone, Debug)]
+pub struct Start<T> {
+    /// $D$, $n\times p$, feasible.
+    pub atoms: Matrix<T>,
+    /// $A$, $p\times N$.
+    pub codes: Matrix<T>,
 }
 
 /// What comes out.
@@ -86,9 +97,6 @@ pub fn alternate<T: Real>(
         run.iteration += 1;
         let before = run.objective.total();
         stop = run.iterate()?.unwrap_or_else(|| run.settled(before));
-    }
-    if recipe.weights.discrimination == 0.0 && stop != Stop::Cancelled {
-        run.classify_apart()?;
     }
     Ok(Fitted {
         atoms: run.atoms,
@@ -137,21 +145,13 @@ impl<'a, T: Real> Run<'a, T> {
         watch: &'a mut dyn Watch,
     ) -> Result<Self> {
         let clock = Instant::now();
-        let radius = T::of(recipe.atom_norm);
-        let atoms = init::first_atoms(samples, labels, recipe.n_atoms, radius, recipe.seed);
-        if atoms.columns() < recipe.n_atoms {
-            watch.notice(&format!(
-                "{} atoms instead of {}: the samples give no more",
-                atoms.columns(),
-                recipe.n_atoms
-            ));
-        }
-        if atoms.columns() == 0 {
-            return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
-        }
-        let gram = gram(&atoms);
         let energy = samples.squared_norm();
-        let (codes, reconstruction) = first_codes(samples, &atoms, &gram, energy, recipe);
+        let (atoms, codes) = match &recipe.start {
+            Some(start) => (start.atoms.clone(), start.codes.clone()),
+            None => first_atoms_and_codes(samples, labels, recipe, watch)?,
+        };
+        let gram = gram(&atoms);
+        let reconstruction = Statistics::of(samples, &codes, energy).residual(&atoms, &gram);
         let labelled: Vec<usize> =
             (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
         let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
@@ -197,10 +197,12 @@ impl<'a, T: Real> Run<'a, T> {
     fn iterate(&mut self) -> Result<Option<Stop>> {
         let recipe = self.recipe;
         let active = self.vote();
-        self.measure_classifier();
-        self.measure_surrogate(&active);
-        if self.record(Step::Membership) == Flow::Stop {
-            return Ok(Some(Stop::Cancelled));
+        if active.is_some() {
+            self.measure_classifier();
+            self.measure_surrogate(active.as_ref());
+            if self.record(Step::Membership) == Flow::Stop {
+                return Ok(Some(Stop::Cancelled));
+            }
         }
 
         let before = self.surrogate;
@@ -209,10 +211,10 @@ impl<'a, T: Real> Run<'a, T> {
         if let Some(previous) = &previous {
             carry_on(&mut self.codes, previous);
         }
-        let mut statistics = self.code(&active);
+        let mut statistics = self.code(active.as_ref());
         if previous.is_some() && self.surrogate > before {
             self.codes.clone_from(&start);
-            statistics = self.code(&active);
+            statistics = self.code(active.as_ref());
         }
         self.previous = Some(start);
         self.check_finite(Step::Codes)?;
@@ -221,18 +223,17 @@ impl<'a, T: Real> Run<'a, T> {
         }
 
         self.learn_atoms(&statistics);
-        self.measure_surrogate(&active);
-        if self.record(Step::Dictionary) == Flow::Stop {
-            return Ok(Some(Stop::Cancelled));
-        }
+        self.measure_surrogate(active.as_ref());
+        let flow = self.record(Step::Dictionary);
+        let Some(active) = active.filter(|_| flow == Flow::Continue) else {
+            return Ok((flow == Flow::Stop).then_some(Stop::Cancelled));
+        };
 
-        if recipe.weights.discrimination > 0.0 {
-            self.learn_classifier(&active)?;
-        }
+        self.learn_classifier(&active)?;
         self.measure_classifier();
         // The majoriser is renewed within the step and touches the true loss where it ends.
         match recipe.active_points {
-            ActivePoints::Frozen => self.measure_surrogate(&active),
+            ActivePoints::Frozen => self.measure_surrogate(Some(&active)),
             ActivePoints::Majorised => self.surrogate = self.objective.total(),
         }
         self.count_flips();
@@ -246,28 +247,31 @@ impl<'a, T: Real> Run<'a, T> {
         self.iteration == self.recipe.max_iterations
     }
 
-    /// Class memberships and active points at the current scores.
-    fn vote(&mut self) -> Active<T> {
+    /// Class memberships and active points at the current scores; `None` where γ = 0 and the classes
+    /// have no say.
+    fn vote(&mut self) -> Option<Active<T>> {
         let recipe = self.recipe;
+        if recipe.weights.discrimination <= 0.0 {
+            return None;
+        }
         self.shares = Shares::at(&self.scores, self.labels.assigned(), recipe.sharpness);
-        Active::at(recipe.active_points, &self.scores, &self.shares)
+        Some(Active::at(recipe.active_points, &self.scores, &self.shares))
     }
 
     /// Brings the codes down from where they stand, and measures them.
-    fn code(&mut self, active: &Active<T>) -> Statistics<T> {
+    fn code(&mut self, active: Option<&Active<T>>) -> Statistics<T> {
         let Weights { sparsity, manifold, discrimination, .. } = self.recipe.weights;
         let weights = &self.classifier.weights;
-        let cross = if discrimination > 0.0 {
-            Matrix::of_product(weights.view(), weights.transposed())
-        } else {
-            Matrix::zeros(0, 0)
+        let cross = match active {
+            Some(_) => Matrix::of_product(weights.view(), weights.transposed()),
+            None => Matrix::zeros(0, 0),
         };
         let problem = Coding {
             samples: self.samples,
             atoms: &self.atoms,
             gram: &self.gram,
             graph: self.recipe.laplacian.map(|laplacian| (T::of(manifold), laplacian)),
-            margin: (discrimination > 0.0).then_some(Margin {
+            margin: active.map(|active| Margin {
                 discrimination: T::of(discrimination),
                 classifier: &self.classifier,
                 cross: &cross,
@@ -284,7 +288,9 @@ impl<'a, T: Real> Run<'a, T> {
         let statistics = Statistics::of(self.samples, &self.codes, self.energy);
         self.objective.reconstruction = statistics.residual(&self.atoms, &self.gram);
         self.measure_codes(energy);
-        self.scores = self.classifier.scores(&self.codes);
+        if active.is_some() {
+            self.scores = self.classifier.scores(&self.codes);
+        }
         self.measure_classifier();
         self.measure_surrogate(active);
         statistics
@@ -319,18 +325,9 @@ impl<'a, T: Real> Run<'a, T> {
     fn learn_classifier(&mut self, active: &Active<T>) -> Result<()> {
         let rho = T::of(self.recipe.weights.rho());
         let points = (self.recipe.active_points, active, &self.shares);
-        margin::update(&mut self.classifier, &self.codes, points, rho, CLASSIFIER_ROUNDS)
+        margin::update(&mut self.classifier, &self.codes, points, rho, margin::ROUNDS)
             .map_err(|error| at_iteration(error, self.iteration))?;
         self.scores = self.classifier.scores(&self.codes);
-        Ok(())
-    }
-
-    /// γ = 0: the codes never heard of the classes; fit the classifier on them at the end.
-    fn classify_apart(&mut self) -> Result<()> {
-        for _ in 0..CLASSIFIER_ROUNDS {
-            let active = self.vote();
-            self.learn_classifier(&active)?;
-        }
         Ok(())
     }
 
@@ -338,12 +335,7 @@ impl<'a, T: Real> Run<'a, T> {
     fn measure_codes(&mut self, energy: Option<f64>) {
         let weights = self.recipe.weights;
         self.objective.sparsity = weights.sparsity * absolute_sum(self.codes.as_slice());
-        let energy = energy.or_else(|| {
-            let laplacian = self.recipe.laplacian?;
-            let mut residuals = Matrix::zeros(self.codes.rows(), laplacian.factor().rows());
-            laplacian.residuals(&self.codes, &mut residuals);
-            Some(residuals.squared_norm())
-        });
+        let energy = energy.or_else(|| Some(self.recipe.laplacian?.energy(&self.codes)));
         self.objective.manifold = weights.manifold * energy.unwrap_or(0.0);
     }
 
@@ -355,8 +347,9 @@ impl<'a, T: Real> Run<'a, T> {
         }
     }
 
-    fn measure_surrogate(&mut self, active: &Active<T>) {
-        let quadratic = self.recipe.weights.discrimination * active.value(&self.scores);
+    fn measure_surrogate(&mut self, active: Option<&Active<T>>) {
+        let quadratic = active
+            .map_or(0.0, |active| self.recipe.weights.discrimination * active.value(&self.scores));
         self.surrogate = self.objective.total() - self.objective.discrimination + quadratic;
     }
 
@@ -409,24 +402,36 @@ impl<'a, T: Real> Run<'a, T> {
     }
 }
 
-/// Lasso codes on the first atoms, and what they leave of the samples.
-fn first_codes<T: Real>(
+/// Labelled samples as atoms, then the rest; lasso codes on them.
+fn first_atoms_and_codes<T: Real>(
     samples: &Matrix<T>,
-    atoms: &Matrix<T>,
-    gram: &Matrix<T>,
-    energy: f64,
+    labels: &Labels,
     recipe: &Recipe<'_, T>,
-) -> (Matrix<T>, f64) {
+    watch: &mut dyn Watch,
+) -> Result<(Matrix<T>, Matrix<T>)> {
+    let radius = T::of(recipe.atom_norm);
+    let mut atoms = init::first_atoms(samples, labels, recipe.n_atoms, radius, recipe.seed);
+    if recipe.fill_atoms {
+        atoms = init::fill(atoms, samples, labels, recipe.n_atoms, radius, recipe.seed);
+    }
+    if atoms.columns() < recipe.n_atoms {
+        watch.notice(&format!(
+            "{} atoms instead of {}: the samples give no more",
+            atoms.columns(),
+            recipe.n_atoms
+        ));
+    }
+    if atoms.columns() == 0 {
+        return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
+    }
     let correlations = Matrix::of_product(atoms.transposed(), samples.view());
     let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
+    let gram = gram(&atoms);
     let sparsity = T::of(recipe.weights.sparsity);
-    let lasso = Quadratic::individual(gram, T::zero(), correlations, sparsity);
+    let lasso = Quadratic::individual(&gram, Vec::new(), correlations, sparsity);
     // Rough is enough: the first iteration moves them far.
     Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
-    let linear = inner(lasso.rhs.as_slice(), codes.as_slice());
-    let moments = Matrix::of_product(codes.view(), codes.transposed());
-    let square = inner(gram.as_slice(), moments.as_slice());
-    (codes, (energy - 2.0 * linear + square).max(0.0))
+    Ok((atoms, codes))
 }
 
 fn at_iteration(error: Error, now: usize) -> Error {

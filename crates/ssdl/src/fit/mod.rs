@@ -6,7 +6,7 @@ mod memory;
 mod objective;
 mod watch;
 
-pub use alternate::{Fitted, Recipe, alternate};
+pub use alternate::{Fitted, Recipe, Start, alternate};
 pub use memory::{CoderMemory, Sizes, memory_needed};
 pub use objective::{Objective, Weights};
 pub use watch::{Flow, Progress, Silent, Step, Stop, TraceRow, Watch};

@@ -1,14 +1,19 @@
 //! A graph that the user brings.
 
+use std::collections::HashMap;
+
 use super::lle::laplacian;
-use super::{Anchors, Graph, Laplacian, Lle, Neighbours};
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
 
+/// Two weights of a pair that differ by more than this share of the larger one are not the same.
+const ASYMMETRY: f64 = 1e-5;
+
 /// Neighbour lists or finished weights from elsewhere, instead of our own search.
 ///
-/// New samples are tied to the training samples by distance: the user's relation is known for the
-/// training samples only.
+/// New samples are tied to the training samples by distance, with LLE weights: the user's relation
+/// is known for the training samples only.
 #[derive(Clone, Debug)]
 pub struct Given<T> {
     source: Source<T>,
@@ -18,7 +23,8 @@ pub struct Given<T> {
 #[derive(Clone, Debug)]
 enum Source<T> {
     Lists(Neighbours),
-    Weights(Csr<T>),
+    Mixtures(Csr<T>),
+    Affinities(Csr<T>),
 }
 
 impl<T: Real> Given<T> {
@@ -35,31 +41,120 @@ impl<T: Real> Given<T> {
     ///
     /// # Errors
     /// If the matrix is not square or a sample has a weight on itself.
-    pub fn weights(weights: Csr<T>) -> Result<Self> {
-        if weights.rows() != weights.columns() {
-            return Err(Error::Graph(format!(
-                "weights must be square, one row and one column a sample; they are {} x {}",
-                weights.rows(),
-                weights.columns()
-            )));
-        }
+    pub fn mixtures(weights: Csr<T>) -> Result<Self> {
+        check_square(&weights)?;
         if let Some(i) = (0..weights.rows()).find(|&i| weights.row(i).any(|(j, _)| j == i)) {
             return Err(Error::Graph(format!("sample {i} has a weight on itself")));
         }
-        let widest = (0..weights.rows()).map(|i| weights.row(i).len()).max().unwrap_or(1);
-        Ok(Self { source: Source::Weights(weights), n_neighbors: widest.max(1) })
+        let n_neighbors = widest(&weights);
+        Ok(Self { source: Source::Mixtures(weights), n_neighbors })
+    }
+
+    /// Symmetric weights $W\ge0$: the term is $\tfrac12\sum_{ij}W_{ij}\lVert a_i-a_j\rVert^2$. Weights
+    /// on the diagonal say nothing in it and are left out.
+    ///
+    /// # Errors
+    /// If the matrix is not square or not symmetric, or a weight is negative.
+    pub fn affinities(weights: Csr<T>) -> Result<Self> {
+        check_square(&weights)?;
+        let turned = weights.transpose();
+        for i in 0..weights.rows() {
+            if let Some((j, w)) = weights.row(i).find(|(_, w)| *w < T::zero()) {
+                return Err(Error::Graph(format!("weight {w} of samples {i} and {j} is negative")));
+            }
+            check_row_symmetric(i, &weights, &turned)?;
+        }
+        let rows = (0..weights.rows()).map(|i| {
+            let row = weights.row(i).filter(|(j, w)| *j != i && *w > T::zero());
+            row.collect::<Vec<_>>()
+        });
+        let weights = Csr::from_rows(weights.columns(), rows);
+        let typical = weights.entries().div_ceil(weights.rows().max(1)).clamp(1, 10);
+        Ok(Self { source: Source::Affinities(weights), n_neighbors: typical })
+    }
+
+    /// [`Given::affinities`] from a list of edges (sample, sample, weight), counted from 0. An edge
+    /// listed once counts in both directions; listed in both, its weights must agree.
+    ///
+    /// # Errors
+    /// If a sample is not among the `n_samples`, an edge is listed twice in one direction, or a
+    /// weight is negative or not finite.
+    pub fn edges(n_samples: usize, edges: &[(usize, usize, T)]) -> Result<Self> {
+        let mut directed: HashMap<(usize, usize), T> = HashMap::new();
+        for (line, &(i, j, weight)) in edges.iter().enumerate() {
+            let refuse = |what: String| Err(Error::Graph(format!("edge {}: {what}", line + 1)));
+            if i.max(j) >= n_samples {
+                return refuse(format!(
+                    "sample {}, but there are {n_samples}, counted from 0",
+                    i.max(j)
+                ));
+            }
+            if !weight.is_finite() {
+                return refuse(format!("weight {weight}"));
+            }
+            if directed.insert((i, j), weight).is_some() {
+                return refuse(format!("from {i} to {j} stands twice"));
+            }
+        }
+        let mut rows: Vec<Vec<(usize, T)>> = vec![Vec::new(); n_samples];
+        for (&(i, j), &weight) in &directed {
+            rows[i].push((j, weight));
+            if i != j && !directed.contains_key(&(j, i)) {
+                rows[j].push((i, weight));
+            }
+        }
+        rows.iter_mut().for_each(|row| row.sort_by_key(|(j, _)| *j));
+        Self::affinities(Csr::from_rows(n_samples, rows))
     }
 
     fn n_samples(&self) -> usize {
         match &self.source {
             Source::Lists(lists) => lists.len(),
-            Source::Weights(weights) => weights.rows(),
+            Source::Mixtures(weights) | Source::Affinities(weights) => weights.rows(),
         }
     }
 }
 
+fn check_square<T: Real>(weights: &Csr<T>) -> Result<()> {
+    if weights.rows() == weights.columns() {
+        return Ok(());
+    }
+    Err(Error::Graph(format!(
+        "weights must be square, one row and one column a sample; they are {} x {}",
+        weights.rows(),
+        weights.columns()
+    )))
+}
+
+/// Row $i$ of the weights against row $i$ of their transpose.
+fn check_row_symmetric<T: Real>(i: usize, weights: &Csr<T>, turned: &Csr<T>) -> Result<()> {
+    let sorted = |rows: &Csr<T>| {
+        let mut row: Vec<(usize, T)> = rows.row(i).filter(|(_, w)| *w != T::zero()).collect();
+        row.sort_by_key(|(j, _)| *j);
+        row
+    };
+    let (there, back) = (sorted(weights), sorted(turned));
+    let find = |row: &[(usize, T)], j: usize| {
+        row.binary_search_by_key(&j, |(k, _)| *k).map_or(T::zero(), |at| row[at].1)
+    };
+    for &(j, _) in there.iter().chain(&back) {
+        let (to, from) = (find(&there, j), find(&back, j));
+        if (to - from).abs().wide() > ASYMMETRY * to.max(from).wide() {
+            return Err(Error::Graph(format!(
+                "weights must be symmetric: from sample {i} to {j} stands {to}, back {from}; take \
+                 the larger of the two, or their mean"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn widest<T: Real>(weights: &Csr<T>) -> usize {
+    (0..weights.rows()).map(|i| weights.row(i).len()).max().unwrap_or(1).max(1)
+}
+
 impl<T: Real> Graph<T> for Given<T> {
-    fn build(&self, samples: &Matrix<T>) -> Result<Laplacian<T>> {
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         if self.n_samples() != samples.columns() {
             return Err(Error::Shape {
                 what: "samples in the graph".into(),
@@ -67,23 +162,24 @@ impl<T: Real> Graph<T> for Given<T> {
                 got: self.n_samples(),
             });
         }
-        Ok(match &self.source {
+        let mut attachment = Attachment::new(Rule::Lle { n_neighbors: self.n_neighbors });
+        let laplacian = match &self.source {
             Source::Lists(lists) => laplacian(samples, lists),
-            Source::Weights(weights) => {
+            Source::Mixtures(weights) => {
                 let rows = (0..weights.rows()).map(|i| {
                     let own = (weights.row(i).len() > 0).then_some((i, T::one()));
                     own.into_iter().chain(weights.row(i).map(|(j, w)| (j, -w)))
                 });
                 Laplacian::from_factor(Csr::from_rows(weights.columns(), rows))
             }
-        })
-    }
-
-    fn n_neighbors(&self) -> usize {
-        self.n_neighbors
-    }
-
-    fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T> {
-        Lle { n_neighbors: self.n_neighbors }.anchor(samples, new)
+            Source::Affinities(weights) => {
+                let laplacian = Laplacian::from_affinities(weights.clone());
+                // A new sample is held as strongly as a training sample is on average.
+                let mean = laplacian.trace() / laplacian.n_samples().max(1) as f64;
+                attachment = attachment.scaled(mean);
+                laplacian
+            }
+        };
+        Ok(Connected { laplacian, attachment })
     }
 }

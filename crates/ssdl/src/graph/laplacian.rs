@@ -1,29 +1,39 @@
-//! $L = M^\top M$, kept as the sparse factor $M$ and never formed.
+//! The Laplacian $L$ of a graph in sparse form, never formed as a matrix.
 
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::matrix::{Matrix, axpy};
+use crate::Real;
+use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
-use crate::{Real, wide::wide};
+use crate::wide::wide;
 
-/// A positive semidefinite graph operator in two-pass form.
+/// A positive semidefinite graph operator over the samples (columns).
 ///
-/// With samples as columns, $E = A M^\top$ holds one residual per row of $M$, the energy is
-/// $\operatorname{tr}(A L A^\top) = \lVert E\rVert_F^2$ and the pull is $A L = E M$. Each pass costs
-/// $p$ multiply-adds per entry of $M$; nothing of size $N\times N$ exists.
+/// Two forms, one contract. A graph of *mixtures* (LLE) keeps the factor $M$ of $L=M^\top M$: with
+/// $E=AM^\top$ the energy is $\operatorname{tr}(ALA^\top)=\lVert E\rVert_F^2$ and the pull $AL=EM$. A
+/// graph of *affinities* keeps its weights $W$: $L=\operatorname{diag}(d)-W$. Either way a product
+/// costs $p$ multiply-adds per stored entry; nothing of size $N\times N$ exists unless the graph
+/// itself has that many edges.
 #[derive(Clone, Debug)]
 pub struct Laplacian<T> {
-    factor: Csr<T>,
-    transposed: Csr<T>,
+    form: Form<T>,
     diagonal: Vec<T>,
     bound: Vec<T>,
     groups: OnceLock<Vec<Vec<u32>>>,
 }
 
+#[derive(Clone, Debug)]
+pub(super) enum Form<T> {
+    /// $M$ and $M^\top$ of $L=M^\top M$.
+    Mixtures { factor: Csr<T>, transposed: Csr<T> },
+    /// $W$ of $L=\operatorname{diag}(d)-W$, symmetric, without a diagonal.
+    Affinities(Csr<T>),
+}
+
 impl<T: Real> Laplacian<T> {
-    /// From the factor $M$ (any number of rows, one column per sample).
+    /// $L=M^\top M$ from the factor $M$ (any number of rows, one column per sample).
     #[must_use]
     pub fn from_factor(factor: Csr<T>) -> Self {
         let transposed = factor.transpose();
@@ -34,35 +44,57 @@ impl<T: Real> Laplacian<T> {
         };
         let diagonal = per_sample(&|_, w| w * w);
         let bound = per_sample(&|m, w| w.abs() * row_sums[m]);
-        Self { factor, transposed, diagonal, bound, groups: OnceLock::new() }
+        let form = Form::Mixtures { factor, transposed };
+        Self { form, diagonal, bound, groups: OnceLock::new() }
     }
 
-    /// The factor $M$.
+    /// $L=\operatorname{diag}(W1)-W$ from weights $W$, which must be symmetric, at least zero and
+    /// without a diagonal: $\operatorname{tr}(ALA^\top)=\tfrac12\sum_{ij}W_{ij}\lVert a_i-a_j\rVert^2$.
     #[must_use]
-    pub fn factor(&self) -> &Csr<T> {
-        &self.factor
+    pub fn from_affinities(weights: Csr<T>) -> Self {
+        let degrees = (0..weights.rows()).map(|i| weights.row(i).map(|(_, w)| w).sum()).collect();
+        Self::with_diagonal(weights, degrees)
     }
 
-    /// $M^\top$: for each sample, the residuals it enters and with what weight.
+    /// $L=\operatorname{diag}(d)-W$ with a diagonal of at least the row sums of $W$.
+    pub(super) fn with_diagonal(weights: Csr<T>, diagonal: Vec<T>) -> Self {
+        let reach = |i: usize| weights.row(i).map(|(_, w)| w.abs()).sum::<T>();
+        let bound = diagonal.iter().enumerate().map(|(i, &d)| d + reach(i)).collect();
+        Self { form: Form::Affinities(weights), diagonal, bound, groups: OnceLock::new() }
+    }
+
+    /// $\omega L$ for $\omega\ge0$.
     #[must_use]
-    pub fn transposed(&self) -> &Csr<T> {
-        &self.transposed
+    pub fn scaled(self, omega: f64) -> Self {
+        let times = |values: Vec<T>| values.into_iter().map(|v| v * T::of(omega)).collect();
+        let form = match self.form {
+            Form::Mixtures { factor, transposed } => {
+                let root = T::of(omega.sqrt());
+                Form::Mixtures { factor: factor.scaled(root), transposed: transposed.scaled(root) }
+            }
+            Form::Affinities(weights) => Form::Affinities(weights.scaled(T::of(omega))),
+        };
+        Self { form, diagonal: times(self.diagonal), bound: times(self.bound), groups: self.groups }
+    }
+
+    pub(super) fn form(&self) -> &Form<T> {
+        &self.form
     }
 
     /// Number of samples.
     #[must_use]
     pub fn n_samples(&self) -> usize {
-        self.factor.columns()
+        self.diagonal.len()
     }
 
-    /// $L_{jj} = \sum_m M_{mj}^2$.
+    /// $L_{jj}$.
     #[must_use]
     pub fn diagonal(&self) -> &[T] {
         &self.diagonal
     }
 
-    /// $d_j = \sum_m |M_{mj}| \sum_l |M_{ml}| \ge \sum_i |L_{ij}|$: the diagonal matrix of these
-    /// dominates $L$ (Gershgorin), so each is a safe step constant for its column.
+    /// $d_j\ge\sum_i|L_{ij}|$: the diagonal matrix of these dominates $L$ (Gershgorin), so each is a
+    /// safe step constant for its column.
     #[must_use]
     pub fn bound(&self) -> &[T] {
         &self.bound
@@ -74,18 +106,117 @@ impl<T: Real> Laplacian<T> {
         self.diagonal.iter().map(|d| d.wide()).sum()
     }
 
-    /// $E = A M^\top$.
-    pub fn residuals(&self, codes: &Matrix<T>, out: &mut Matrix<T>) {
-        combine(&self.factor, codes, out);
+    /// Pairs of samples that are tied to each other directly (a sample and what it is mixed from, or
+    /// an affinity above zero), each in both directions: row $j$ lists the partners of sample $j$.
+    #[must_use]
+    pub fn ties(&self) -> Csr<T> {
+        match &self.form {
+            Form::Affinities(weights) => weights.clone(),
+            Form::Mixtures { factor, transposed } => {
+                let rows = (0..self.n_samples()).map(|j| {
+                    let mixed = (j < factor.rows()).then(|| factor.row(j)).into_iter().flatten();
+                    let mut row: Vec<(usize, T)> =
+                        mixed.chain(transposed.row(j)).filter(|(i, _)| *i != j).collect();
+                    row.iter_mut().for_each(|(_, w)| *w = w.abs());
+                    row.sort_by_key(|(i, _)| *i);
+                    row.dedup_by(|later, kept| {
+                        let same = later.0 == kept.0;
+                        if same {
+                            kept.1 = kept.1.max(later.1);
+                        }
+                        same
+                    });
+                    row
+                });
+                Csr::from_rows(self.n_samples(), rows)
+            }
+        }
     }
 
-    /// $A L = E M$ from the residuals.
-    pub fn pull(&self, residuals: &Matrix<T>, out: &mut Matrix<T>) {
-        combine(&self.transposed, residuals, out);
+    /// $\operatorname{tr}(ALA^\top)$.
+    #[must_use]
+    pub fn energy(&self, codes: &Matrix<T>) -> f64 {
+        self.energy_beside(codes, &self.residuals(codes))
     }
 
-    /// Groups of samples such that no two of a group enter the same residual: a group can be
-    /// updated side by side with the result of updating one after another.
+    /// The energy, where the residuals of the codes are at hand.
+    pub(crate) fn energy_beside(&self, codes: &Matrix<T>, residuals: &Matrix<T>) -> f64 {
+        match &self.form {
+            Form::Mixtures { .. } => residuals.squared_norm(),
+            Form::Affinities(_) => {
+                let mut pull = Matrix::zeros(codes.rows(), codes.columns());
+                self.pull(codes, &mut Matrix::zeros(0, 0), &mut pull);
+                inner(pull.as_slice(), codes.as_slice()).max(0.0)
+            }
+        }
+    }
+
+    /// $AL$; `scratch` is room for the first pass, kept between calls.
+    pub fn pull(&self, codes: &Matrix<T>, scratch: &mut Matrix<T>, out: &mut Matrix<T>) {
+        match &self.form {
+            Form::Mixtures { factor, transposed } => {
+                scratch.reshape(codes.rows(), factor.rows());
+                combine(factor, codes, scratch);
+                combine(transposed, scratch, out);
+            }
+            Form::Affinities(weights) => {
+                combine(weights, codes, out);
+                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                    let own = codes.column(j).iter();
+                    out.iter_mut().zip(own).for_each(|(o, &a)| *o = self.diagonal[j] * a - *o);
+                });
+            }
+        }
+    }
+
+    /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, where the codes
+    /// alone say everything.
+    pub(crate) fn residuals(&self, codes: &Matrix<T>) -> Matrix<T> {
+        match &self.form {
+            Form::Mixtures { factor, .. } => {
+                let mut out = Matrix::zeros(codes.rows(), factor.rows());
+                combine(factor, codes, &mut out);
+                out
+            }
+            Form::Affinities(_) => Matrix::zeros(codes.rows(), 0),
+        }
+    }
+
+    /// The residuals that sample $j$ enters, with what weight: column $j$ of $M$.
+    pub(crate) fn enters(&self, j: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+        let column = match &self.form {
+            Form::Mixtures { transposed, .. } => Some(transposed.row(j)),
+            Form::Affinities(_) => None,
+        };
+        column.into_iter().flatten()
+    }
+
+    /// `pull += (AL)_j - L_jj a_j`: what the others ask of sample $j$.
+    #[inline(always)]
+    pub(crate) fn add_pull_of_others(
+        &self,
+        j: usize,
+        codes: &Matrix<T>,
+        residuals: &Matrix<T>,
+        pull: &mut [T],
+    ) {
+        match &self.form {
+            Form::Mixtures { transposed, .. } => {
+                for (m, weight) in transposed.row(j) {
+                    axpy(weight, residuals.column(m), pull);
+                }
+                axpy(-self.diagonal[j], codes.column(j), pull);
+            }
+            Form::Affinities(weights) => {
+                for (i, weight) in weights.row(j) {
+                    axpy(-weight, codes.column(i), pull);
+                }
+            }
+        }
+    }
+
+    /// Groups of samples such that no two of a group act on each other: a group can be updated side
+    /// by side with the result of updating one after another.
     ///
     /// Greedy, hubs first, each into the smallest group allowed; the same for any thread count.
     #[must_use]
@@ -95,19 +226,21 @@ impl<T: Real> Laplacian<T> {
 
     fn colour(&self) -> Vec<Vec<u32>> {
         let n = self.n_samples();
+        let reach = |j: usize| match &self.form {
+            Form::Mixtures { transposed, .. } => transposed.row(j).len(),
+            Form::Affinities(weights) => weights.row(j).len(),
+        };
         let mut order: Vec<u32> = (0..n as u32).collect();
-        order.sort_by_key(|&j| std::cmp::Reverse(self.transposed.row(j as usize).len()));
+        order.sort_by_key(|&j| std::cmp::Reverse(reach(j as usize)));
         let mut groups: Vec<Vec<u32>> = Vec::new();
         let mut group_of = vec![usize::MAX; n];
         let mut barred_for: Vec<u32> = Vec::new();
         for &j in &order {
-            for (m, _) in self.transposed.row(j as usize) {
-                for (i, _) in self.factor.row(m) {
-                    if let Some(mark) = barred_for.get_mut(group_of[i]) {
-                        *mark = j;
-                    }
+            self.for_each_partner(j as usize, |i| {
+                if let Some(mark) = barred_for.get_mut(group_of[i]) {
+                    *mark = j;
                 }
-            }
+            });
             let free = (0..groups.len()).filter(|&g| barred_for[g] != j);
             let chosen = free.min_by_key(|&g| groups[g].len()).unwrap_or_else(|| {
                 groups.push(Vec::new());
@@ -120,6 +253,18 @@ impl<T: Real> Laplacian<T> {
         // Neighbouring memory within a group, whatever order the greedy choice took.
         groups.iter_mut().for_each(|group| group.sort_unstable());
         groups
+    }
+
+    /// Every sample whose step changes what sample $j$ sees.
+    fn for_each_partner(&self, j: usize, mut act: impl FnMut(usize)) {
+        match &self.form {
+            Form::Mixtures { factor, transposed } => {
+                for (m, _) in transposed.row(j) {
+                    factor.row(m).for_each(|(i, _)| act(i));
+                }
+            }
+            Form::Affinities(weights) => weights.row(j).for_each(|(i, _)| act(i)),
+        }
     }
 }
 
@@ -143,57 +288,26 @@ fn combine<T: Real>(rows: &Csr<T>, from: &Matrix<T>, out: &mut Matrix<T>) {
 mod tests {
     use super::*;
 
-    fn ring(n: usize) -> Laplacian<f64> {
-        let rows = (0..n).map(|i| vec![(i, 1.0), ((i + 1) % n, -0.75), ((i + 3) % n, -0.25)]);
-        Laplacian::from_factor(Csr::from_rows(n, rows))
-    }
-
-    fn dense(laplacian: &Laplacian<f64>) -> Matrix<f64> {
-        let n = laplacian.n_samples();
-        let mut m = Matrix::zeros(laplacian.factor().rows(), n);
-        for i in 0..laplacian.factor().rows() {
-            for (j, w) in laplacian.factor().row(i) {
-                m.column_mut(j)[i] = w;
-            }
-        }
-        Matrix::of_product(m.transposed(), m.view())
-    }
-
-    #[test]
-    fn two_passes_equal_the_dense_product_and_constants_vanish() {
-        let laplacian = ring(11);
-        let l = dense(&laplacian);
-        let a = Matrix::from_fn(4, 11, |i, j| ((i * 5 + j * j) % 7) as f64 - 3.0);
-        let (mut e, mut al) = (Matrix::zeros(4, 11), Matrix::zeros(4, 11));
-        laplacian.residuals(&a, &mut e);
-        laplacian.pull(&e, &mut al);
-        let expected = Matrix::of_product(a.view(), l.view());
-        for (x, y) in al.as_slice().iter().zip(expected.as_slice()) {
-            assert!((x - y).abs() < 1e-12);
-        }
-        let energy: f64 = (0..11).map(|j| crate::matrix::inner(al.column(j), a.column(j))).sum();
-        assert!((energy - e.squared_norm()).abs() < 1e-10);
-        for j in 0..11 {
-            assert!(l.column(j).iter().sum::<f64>().abs() < 1e-12);
-            assert!((l.column(j)[j] - laplacian.diagonal()[j]).abs() < 1e-12);
-            let row_sum: f64 = l.column(j).iter().map(|v| v.abs()).sum();
-            assert!(laplacian.bound()[j] >= row_sum - 1e-12);
-        }
-        assert!((laplacian.trace() - (0..11).map(|j| l.column(j)[j]).sum::<f64>()).abs() < 1e-12);
-    }
-
     #[test]
     fn groups_hold_every_sample_once_and_never_two_that_interact() {
-        let laplacian = ring(50);
-        let l = dense(&laplacian);
-        let groups = laplacian.independent_groups();
-        let mut seen: Vec<u32> = groups.concat();
-        seen.sort_unstable();
-        assert_eq!(seen, (0..50).collect::<Vec<u32>>());
-        for group in groups {
-            for &i in group {
-                for &j in group.iter().filter(|&&j| j != i) {
-                    assert_eq!(l.column(i as usize)[j as usize], 0.0);
+        let n = 50;
+        let rows = (0..n).map(|i| vec![(i, 1.0), ((i + 1) % n, -0.75), ((i + 3) % n, -0.25)]);
+        let mixtures = Laplacian::from_factor(Csr::from_rows(n, rows));
+        let rows = (0..n).map(|i| vec![((i + 1) % n, 1.0), ((i + n - 1) % n, 1.0)]);
+        let affinities = Laplacian::from_affinities(Csr::from_rows(n, rows));
+        for laplacian in [mixtures, affinities] {
+            let identity = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
+            let mut l = Matrix::zeros(n, n);
+            laplacian.pull(&identity, &mut Matrix::zeros(0, 0), &mut l);
+            let groups = laplacian.independent_groups();
+            let mut seen: Vec<u32> = groups.concat();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..n as u32).collect::<Vec<u32>>());
+            for group in groups {
+                for &i in group {
+                    for &j in group.iter().filter(|&&j| j != i) {
+                        assert_eq!(l.column(i as usize)[j as usize], 0.0);
+                    }
                 }
             }
         }

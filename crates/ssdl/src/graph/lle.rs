@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::{Anchors, Graph, Laplacian, Neighbours};
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
 use crate::matrix::{Matrix, dot};
 use crate::sparse::Csr;
 use crate::wide::wide;
@@ -27,18 +27,11 @@ pub struct Lle {
 }
 
 impl<T: Real> Graph<T> for Lle {
-    fn build(&self, samples: &Matrix<T>) -> Result<Laplacian<T>> {
-        Ok(laplacian(samples, &Neighbours::within(samples, self.n_neighbors)))
-    }
-
-    fn n_neighbors(&self) -> usize {
-        self.n_neighbors
-    }
-
-    fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T> {
-        let neighbours = Neighbours::between(samples, new, self.n_neighbors);
-        let weights = barycentres(samples, new, &neighbours);
-        Anchors { neighbours, weights }
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        Ok(Connected {
+            laplacian: laplacian(samples, &Neighbours::within(samples, self.n_neighbors)),
+            attachment: Attachment::new(Rule::Lle { n_neighbors: self.n_neighbors }),
+        })
     }
 }
 

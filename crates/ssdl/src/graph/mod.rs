@@ -1,44 +1,64 @@
 //! 2. Who is near whom: the graph that keeps the shape of the samples in their codes.
 
+mod attachment;
+mod distances;
 pub mod given;
+mod heat;
 mod laplacian;
+pub mod learnt;
 pub mod lle;
 pub mod neighbours;
+mod portrait;
+mod restrict;
+mod smooth;
+mod threshold;
+mod width;
 
+pub use attachment::{Anchors, Attachment, Rule};
 pub use given::Given;
+pub use heat::Heat;
 pub use laplacian::Laplacian;
 pub use lle::Lle;
 pub use neighbours::Neighbours;
+pub use portrait::{Degrees, Portrait};
+pub use smooth::Learnt;
+pub use threshold::Threshold;
+pub use width::Width;
 
 use crate::{Matrix, Real, Result};
 
 /// A way to connect samples.
 pub trait Graph<T: Real>: Sync {
-    /// The Laplacian over the training samples (columns of `samples`).
+    /// Connects the training samples (columns of `samples`) and says how new ones will join them.
     ///
     /// # Errors
     /// If the graph cannot be built on these samples.
-    fn build(&self, samples: &Matrix<T>) -> Result<Laplacian<T>>;
-
-    /// Training samples that a new sample is tied to.
-    fn n_neighbors(&self) -> usize;
-
-    /// Ties each new sample to training samples, independently of the other new samples.
-    fn anchor(&self, samples: &Matrix<T>, new: &Matrix<T>) -> Anchors<T>;
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>>;
 }
 
-/// For each new sample, training samples and the weights whose sum of codes it is pulled to.
+/// Training samples, connected.
 #[derive(Clone, Debug)]
-pub struct Anchors<T> {
-    neighbours: Neighbours,
-    weights: Vec<T>,
+pub struct Connected<T> {
+    /// $L$ over the training samples.
+    pub laplacian: Laplacian<T>,
+    /// How a new sample is tied to the training samples.
+    pub attachment: Attachment<T>,
 }
 
-impl<T: Real> Anchors<T> {
-    /// (training sample, weight) pairs of one new sample.
-    pub fn of(&self, i: usize) -> impl Iterator<Item = (usize, T)> + '_ {
-        let k = self.neighbours.k();
-        let weights = &self.weights[i * k..][..k];
-        self.neighbours.of(i).iter().zip(weights).map(|(&j, &weight)| (j as usize, weight))
+impl<T: Real> Connected<T> {
+    /// The same graph at the strength that the objective sees: with `normalise` its trace is $N$ (a
+    /// graph without edges stays as it is), otherwise its weights are what their formula says.
+    ///
+    /// Paper: normalised in the comparison of graphs, not in SSDL-GA.
+    #[must_use]
+    pub fn at_strength(self, normalise: bool) -> Self {
+        let trace = self.laplacian.trace();
+        let omega = match normalise {
+            true if trace > 0.0 => self.laplacian.n_samples() as f64 / trace,
+            true => 1.0,
+            false => self.attachment.common_factor(),
+        };
+        let attachment = self.attachment.scaled(omega);
+        Self { laplacian: self.laplacian.scaled(omega), attachment }
     }
 }

@@ -259,7 +259,7 @@ impl<'a, T: Real> Fast<'a, T> {
 
 /// $\lVert x-y\rVert^2$ by differences, in `f64`.
 #[inline(always)]
-fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
+pub(super) fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
     let square = |a: T, b: T| {

@@ -3,13 +3,23 @@
 //! From [`all`] come the program's `methods` and `fit --method`, the generated documentation and
 //! the contract tests. To add a method: write its file, add its line.
 
+mod compose;
+mod connect;
+mod graph_sc;
+mod linear_svm;
 mod request;
 mod ssdl_ga;
 mod ussdl;
 
+pub use compose::{Coder, DictionaryUpdate};
+pub use connect::{GraphChoice, GraphKnobs};
+pub use graph_sc::GraphSc;
+pub use linear_svm::LinearSvm;
 pub use request::Options;
-pub use ssdl_ga::{Coder, DictionaryUpdate, SsdlGa};
+pub use ssdl_ga::SsdlGa;
 pub use ussdl::Ussdl;
+
+use std::marker::PhantomData;
 
 use crate::fit::Watch;
 use crate::knobs::Knob;
@@ -19,7 +29,12 @@ use crate::{Error, Real, Result, Samples};
 /// Every method, in the order they are shown.
 #[must_use]
 pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
-    vec![&ssdl_ga::Entry, &ussdl::Entry]
+    vec![
+        &Registered::<SsdlGa>::NEW,
+        &Registered::<Ussdl>::NEW,
+        &Registered::<GraphSc>::NEW,
+        &Registered::<LinearSvm>::NEW,
+    ]
 }
 
 /// The method of this name.
@@ -71,6 +86,62 @@ pub trait Method<T: Real>: Sync {
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>>;
+}
+
+/// What a method's knobs must offer to stand in the register.
+trait Register: Sized + 'static {
+    const DESCRIPTION: Description;
+
+    fn list() -> Vec<Knob>;
+    fn read(knobs: &[(String, String)]) -> Result<Self>;
+    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64;
+    fn run<T: Real>(
+        &self,
+        samples: Samples<T>,
+        options: &Options<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<Model<T>>;
+}
+
+/// The register's view of a method.
+struct Registered<K>(PhantomData<fn() -> K>);
+
+impl<K> Registered<K> {
+    const NEW: Self = Self(PhantomData);
+}
+
+impl<T: Real, K: Register> Method<T> for Registered<K> {
+    fn describe(&self) -> &'static Description {
+        const { &K::DESCRIPTION }
+    }
+
+    fn knobs(&self) -> Vec<Knob> {
+        K::list()
+    }
+
+    fn check(&self, knobs: &[(String, String)]) -> Result<()> {
+        K::read(knobs).map(drop)
+    }
+
+    fn memory_needed(
+        &self,
+        knobs: &[(String, String)],
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> Result<u64> {
+        Ok(K::read(knobs)?.bytes::<T>(n_features, n_samples, n_classes))
+    }
+
+    fn fit(
+        &self,
+        knobs: &[(String, String)],
+        samples: Samples<T>,
+        options: &Options<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<Model<T>> {
+        K::read(knobs)?.run(samples, options, watch)
+    }
 }
 
 /// What is known of a method before it runs; documentation is made from this.

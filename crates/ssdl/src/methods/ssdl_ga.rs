@@ -2,45 +2,15 @@
 //!
 //! Tran, Ngolè Mboula, Starck, Prost. This file composes; the mathematics is in the stages.
 
-use std::time::Instant;
-
-use super::request::{Admitted, admit};
-use super::{Description, Method, Options};
+use super::compose::{Coder, Composition, DictionaryUpdate, Ending};
+use super::connect::{GraphChoice, GraphKnobs};
+use super::{Description, Options, Register};
 use crate::classifier::ActivePoints;
-use crate::codes::{Batches, Coordinate, Descent, Fista};
-use crate::dictionary::{Block, Dual, ProjectedFista, Update};
-use crate::fit::{
-    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Step, Watch, Weights, alternate,
-    memory_needed,
-};
-use crate::graph::{Graph, Laplacian, Lle};
-use crate::knobs::{Knob, choice, knobs};
-use crate::model::{Assembly, Model, OutOfSample};
-use crate::{Error, Real, Result, Samples};
-
-choice! {
-    /// How the codes are brought down.
-    pub enum Coder {
-        /// Block coordinate descent on supports.
-        Coordinate = "coordinate",
-        /// The paper's FISTA.
-        Fista = "fista",
-        /// The paper's batches and epochs, for little memory.
-        Batches = "batches",
-    }
-}
-
-choice! {
-    /// How the atoms are brought down.
-    pub enum DictionaryUpdate {
-        /// Block coordinate descent.
-        Block = "block",
-        /// The paper's projected FISTA.
-        Fista = "fista",
-        /// The Lagrange dual of Lee et al.
-        Dual = "dual",
-    }
-}
+use crate::fit::{Watch, Weights};
+use crate::graph::Width;
+use crate::knobs::{Knob, knobs};
+use crate::model::Model;
+use crate::{Real, Result, Samples};
 
 knobs! {
     /// The knobs of SSDL-GA, and the way to fit it from code.
@@ -71,8 +41,22 @@ knobs! {
         discrimination "γ": f64 = 0.5, From(0.0);
         /// Weight of the classifier's own size; only its ratio to `discrimination` matters to it.
         ridge "μ": f64 = 1.0, Above(0.0);
-        /// Neighbours of a sample in the graph; cut to one less than the number of samples.
+        /// Graph between the samples.
+        graph "": GraphChoice = GraphChoice::Lle, OneOf(GraphChoice::WORDS);
+        /// Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
         n_neighbors "k": usize = 8, WholeFrom(1);
+        /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
+        width "σ": Width = Width::Relative(0.5), Above(0.0);
+        /// Share of all pairs of samples that a `threshold` graph joins.
+        percentile "ζ": f64 = 0.02, Between(0.0, 1.0);
+        /// How evenly a `learnt` graph spreads its weights; tied to squared distances.
+        smoothness "β_L": f64 = 0.1, Above(0.0);
+        /// Whether the graph is scaled so that its trace is the number of samples.
+        normalise_trace "": bool = false, Switch;
+        /// Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
+        halve_new "": bool = true, Switch;
+        /// Iterations without the graph, which is then built from the reconstructions.
+        denoise "": usize = 0, WholeFrom(0);
         /// How undecided memberships may be: 1 votes for one class only, larger spreads the vote.
         sharpness "r": f64 = 1.7, From(1.0);
         /// Largest length of an atom.
@@ -168,56 +152,32 @@ with the same graph.",
     ],
 };
 
-/// The register's view of SSDL-GA.
-pub(super) struct Entry;
+impl Register for SsdlGa {
+    const DESCRIPTION: Description = DESCRIPTION;
 
-impl<T: Real> Method<T> for Entry {
-    fn describe(&self) -> &'static Description {
-        &DESCRIPTION
+    fn list() -> Vec<Knob> {
+        Self::knobs()
     }
 
-    fn knobs(&self) -> Vec<Knob> {
-        SsdlGa::knobs()
+    fn read(knobs: &[(String, String)]) -> Result<Self> {
+        Self::from_pairs(knobs)
     }
 
-    fn check(&self, knobs: &[(String, String)]) -> Result<()> {
-        SsdlGa::from_pairs(knobs).map(drop)
+    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
+        self.memory_needed::<T>(n_features, n_samples, n_classes)
     }
 
-    fn memory_needed(
+    fn run<T: Real>(
         &self,
-        knobs: &[(String, String)],
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> Result<u64> {
-        Ok(SsdlGa::from_pairs(knobs)?.memory_needed::<T>(n_features, n_samples, n_classes))
-    }
-
-    fn fit(
-        &self,
-        knobs: &[(String, String)],
         samples: Samples<T>,
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
-        SsdlGa::from_pairs(knobs)?.fit_with(samples, options, watch)
+        self.fit_with(samples, options, watch)
     }
 }
 
 impl SsdlGa {
-    /// From (name, value) text on top of the defaults.
-    ///
-    /// # Errors
-    /// If a name is unknown or a value out of range.
-    pub fn from_pairs(knobs: &[(String, String)]) -> Result<Self> {
-        let mut own = Self::new();
-        for (name, value) in knobs {
-            own.set(name, value)?;
-        }
-        Ok(own)
-    }
-
     /// Fits raw samples with the paper's preparation (unit norm times 5), seed 0 and all cores.
     ///
     /// # Errors
@@ -239,11 +199,11 @@ impl SsdlGa {
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
-        self.run(samples, options, watch, &DESCRIPTION)
+        self.fit_as(samples, options, watch, &DESCRIPTION)
     }
 
-    /// The common body of SSDL-GA and of USSDL, which has no graph.
-    pub(super) fn run<T: Real>(
+    /// The body of SSDL-GA, and of USSDL, which has no graph.
+    pub(super) fn fit_as<T: Real>(
         &self,
         samples: Samples<T>,
         options: &Options<T>,
@@ -251,75 +211,7 @@ impl SsdlGa {
         method: &'static Description,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            let knobs = self.cut_to(&admitted, watch);
-            knobs.within_memory(&admitted, options)?;
-            let graph_started = Instant::now();
-            let laplacian = knobs.graph(&admitted, options)?;
-            let graph_seconds = graph_started.elapsed().as_secs_f64();
-            let first = Progress {
-                iteration: 0,
-                max_iterations: knobs.max_iterations,
-                step: Step::Graph,
-                objective: None,
-            };
-            if watch.step(&first) == Flow::Stop {
-                return Err(Error::Cancelled);
-            }
-            let fitted = knobs.alternate(&admitted, laplacian.as_ref(), options.seed, watch)?;
-            let rule = OutOfSample {
-                sparsity: knobs.sparsity,
-                manifold: if laplacian.is_some() { knobs.manifold } else { 0.0 },
-                n_neighbors: match &options.graph {
-                    Some(graph) => graph.n_neighbors(),
-                    None => knobs.n_neighbors,
-                },
-                sharpness: knobs.sharpness,
-            };
-            Ok(Model::assemble(Assembly {
-                method: method.name,
-                knobs: knobs.values(),
-                labels: admitted.labels,
-                preparation: admitted.pipeline,
-                training: admitted.features,
-                fitted,
-                rule,
-                image: options.image,
-                seed: options.seed,
-                graph_seconds,
-                seconds: started.elapsed().as_secs_f64(),
-            }))
-        })
-    }
-
-    /// The knobs cut to what these samples can give, with a word about each cut.
-    fn cut_to<T: Real>(&self, admitted: &Admitted<T>, watch: &mut dyn Watch) -> Self {
-        let n = admitted.features.columns();
-        let mut knobs = *self;
-        if knobs.n_atoms > n {
-            watch.notice(&format!(
-                "n_atoms cut from {} to {n}, the number of samples",
-                self.n_atoms
-            ));
-            knobs.n_atoms = n;
-        }
-        if knobs.uses_graph() && knobs.n_neighbors > n - 1 {
-            let most = (n - 1).max(1);
-            if knobs.n_neighbors > most {
-                watch.notice(&format!(
-                    "n_neighbors cut from {} to {most}: a sample has no more neighbours",
-                    self.n_neighbors
-                ));
-            }
-            knobs.n_neighbors = most;
-        }
-        knobs
-    }
-
-    fn uses_graph(&self) -> bool {
-        self.manifold > 0.0
+        self.composition(method).run(self.values(), samples, options, watch)
     }
 
     /// Bytes that a fit of this size will need at its peak, samples included.
@@ -330,90 +222,43 @@ impl SsdlGa {
         n_samples: usize,
         n_classes: usize,
     ) -> u64 {
-        memory_needed(&Sizes {
-            n_features,
-            n_samples,
-            n_atoms: self.n_atoms.min(n_samples),
-            n_classes,
-            n_neighbors: if self.uses_graph() { self.n_neighbors } else { 0 },
-            scalar: size_of::<T>(),
-            coder: match self.coder {
-                Coder::Coordinate => CoderMemory::Whole(if self.uses_graph() { 2 } else { 1 }),
-                Coder::Fista => CoderMemory::Whole(if self.uses_graph() { 9 } else { 7 }),
-                Coder::Batches => CoderMemory::Batch(self.batch_size),
-            },
-        })
+        self.composition(&DESCRIPTION).memory_needed::<T>(n_features, n_samples, n_classes)
     }
 
-    fn within_memory<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Result<()> {
-        let (n, count) = (admitted.features.rows(), admitted.features.columns());
-        let needed = self.memory_needed::<T>(n, count, admitted.labels.classes().len());
-        match options.memory_limit {
-            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
-            _ => Ok(()),
-        }
-    }
-
-    fn graph<T: Real>(
-        &self,
-        admitted: &Admitted<T>,
-        options: &Options<T>,
-    ) -> Result<Option<Laplacian<T>>> {
-        if !self.uses_graph() {
-            return Ok(None);
-        }
-        match &options.graph {
-            Some(graph) => graph.build(&admitted.features).map(Some),
-            None => Lle { n_neighbors: self.n_neighbors }.build(&admitted.features).map(Some),
-        }
-    }
-
-    fn alternate<T: Real>(
-        &self,
-        admitted: &Admitted<T>,
-        laplacian: Option<&Laplacian<T>>,
-        seed: u64,
-        watch: &mut dyn Watch,
-    ) -> Result<Fitted<T>> {
-        let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
-        let tolerance = self.coder_tolerance;
-        let coordinate = Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance };
-        let fista = Fista { iterations: steps(50), tolerance };
-        let batches = Batches {
-            size: self.batch_size,
-            epochs: steps(3),
-            inner: Fista { iterations: 50, tolerance },
-            seed,
-        };
-        let coder: &dyn Descent<T> = match self.coder {
-            Coder::Coordinate => &coordinate,
-            Coder::Fista => &fista,
-            Coder::Batches => &batches,
-        };
-        let update: &dyn Update<T> = match self.dictionary_update {
-            DictionaryUpdate::Block => &Block { sweeps: 2, tolerance: 1e-3 },
-            DictionaryUpdate::Fista => &ProjectedFista { iterations: 50, tolerance: 1e-3 },
-            DictionaryUpdate::Dual => &Dual { iterations: 50, tolerance: 1e-6 },
-        };
-        let recipe = Recipe {
-            laplacian,
-            coder,
-            update,
-            active_points: self.active_points,
+    fn composition(&self, method: &'static Description) -> Composition {
+        Composition {
+            method,
+            n_atoms: self.n_atoms,
+            atom_norm: self.atom_norm,
+            fill_atoms: false,
             weights: Weights {
                 sparsity: self.sparsity,
                 manifold: self.manifold,
                 discrimination: self.discrimination,
                 ridge: self.ridge,
             },
-            sharpness: self.sharpness,
-            n_atoms: self.n_atoms,
-            atom_norm: self.atom_norm,
-            revive: self.revive,
+            graph: GraphKnobs {
+                graph: self.graph,
+                n_neighbors: self.n_neighbors,
+                width: self.width,
+                percentile: self.percentile,
+                smoothness: self.smoothness,
+                normalise_trace: self.normalise_trace,
+            },
+            halve_new: self.halve_new,
+            denoise: self.denoise,
+            classifier: Ending::Margin {
+                sharpness: self.sharpness,
+                active_points: self.active_points,
+            },
             max_iterations: self.max_iterations,
             tolerance: self.tolerance,
-            seed,
-        };
-        alternate(&admitted.features, &admitted.labels, &recipe, watch)
+            coder: self.coder,
+            coder_steps: self.coder_steps,
+            coder_tolerance: self.coder_tolerance,
+            batch_size: self.batch_size,
+            dictionary_update: self.dictionary_update,
+            revive: self.revive,
+        }
     }
 }

@@ -2,14 +2,24 @@
 //!
 //! Wang, Guo, Li (2015). Without the graph every sample is coded by itself.
 
-use super::{Description, Method, Options, SsdlGa, ssdl_ga};
+use super::{Description, Options, Register, SsdlGa, ssdl_ga};
 use crate::fit::Watch;
 use crate::knobs::{Knob, names};
 use crate::model::Model;
 use crate::{Error, Real, Result, Samples};
 
 /// Knobs of SSDL-GA that mean nothing without a graph.
-const HIDDEN: &[&str] = &["manifold", "n_neighbors"];
+const HIDDEN: &[&str] = &[
+    "manifold",
+    "graph",
+    "n_neighbors",
+    "width",
+    "percentile",
+    "smoothness",
+    "normalise_trace",
+    "halve_new",
+    "denoise",
+];
 
 const DESCRIPTION: Description = Description {
     name: "ussdl",
@@ -72,7 +82,7 @@ impl Ussdl {
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
-        self.knobs.run(samples, options, watch, &DESCRIPTION)
+        self.knobs.fit_as(samples, options, watch, &DESCRIPTION)
     }
 }
 
@@ -80,39 +90,27 @@ fn visible() -> Vec<Knob> {
     SsdlGa::knobs().into_iter().filter(|knob| !HIDDEN.contains(&knob.name)).collect()
 }
 
-/// The register's view of USSDL.
-pub(super) struct Entry;
+impl Register for Ussdl {
+    const DESCRIPTION: Description = DESCRIPTION;
 
-impl<T: Real> Method<T> for Entry {
-    fn describe(&self) -> &'static Description {
-        &DESCRIPTION
-    }
-
-    fn knobs(&self) -> Vec<Knob> {
+    fn list() -> Vec<Knob> {
         visible()
     }
 
-    fn check(&self, knobs: &[(String, String)]) -> Result<()> {
-        Ussdl::from_pairs(knobs).map(drop)
+    fn read(knobs: &[(String, String)]) -> Result<Self> {
+        Self::from_pairs(knobs)
     }
 
-    fn memory_needed(
-        &self,
-        knobs: &[(String, String)],
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> Result<u64> {
-        Ok(Ussdl::from_pairs(knobs)?.knobs.memory_needed::<T>(n_features, n_samples, n_classes))
+    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
+        self.knobs.memory_needed::<T>(n_features, n_samples, n_classes)
     }
 
-    fn fit(
+    fn run<T: Real>(
         &self,
-        knobs: &[(String, String)],
         samples: Samples<T>,
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
-        Ussdl::from_pairs(knobs)?.fit_with(samples, options, watch)
+        self.fit_with(samples, options, watch)
     }
 }

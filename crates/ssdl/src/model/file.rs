@@ -12,15 +12,16 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use super::{Model, OutOfSample, Report};
+use super::{Model, OutOfSample, Report, Tied};
 use crate::classifier::LinearClassifier;
+use crate::graph::{Attachment, Rule};
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result};
 
 /// What the header says this is.
 const FORMAT: &str = "ssdl-model";
 /// Versions that this library reads; it writes the last.
-const VERSIONS: &[u32] = &[1];
+const VERSIONS: &[u32] = &[2];
 /// Longest header that is read: a name of a class here, a trace there, but never more than this.
 const LONGEST_HEADER: u64 = 64 << 20;
 
@@ -36,7 +37,16 @@ struct Header {
     n_features: usize,
     image: Option<[usize; 2]>,
     out_of_sample: OutOfSample,
+    attachment: Option<SavedAttachment>,
     report: Report,
+}
+
+/// An attachment without what it remembers of the training samples; that is a tensor.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct SavedAttachment {
+    #[serde(flatten)]
+    rule: Rule,
+    scale: f64,
 }
 
 /// Only what must be known before the rest is believed.
@@ -124,6 +134,10 @@ impl<T: Real> Model<T> {
             n_features: self.preparation.n_features(),
             image: self.image,
             out_of_sample: self.rule,
+            attachment: self.attachment().map(|attachment| SavedAttachment {
+                rule: attachment.rule,
+                scale: attachment.scale,
+            }),
             report: self.report.clone(),
         }
     }
@@ -135,17 +149,9 @@ impl<T: Real> Model<T> {
         });
         let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
         let mut tensors = vec![
-            ("atoms".to_owned(), Tensor::of(&self.atoms)),
             ("codes".to_owned(), Tensor::of(&self.codes)),
             ("weights".to_owned(), Tensor::of(&self.classifier.weights)),
-            (
-                "bias".to_owned(),
-                Tensor {
-                    dtype: dtype::<T>(),
-                    shape: vec![self.classifier.bias.len()],
-                    bytes: little_endian(&self.classifier.bias),
-                },
-            ),
+            ("bias".to_owned(), Tensor::list(&self.classifier.bias)),
             (
                 "labels".to_owned(),
                 Tensor {
@@ -155,8 +161,14 @@ impl<T: Real> Model<T> {
                 },
             ),
         ];
-        if let Some(training) = &self.training {
+        if let Some(atoms) = &self.atoms {
+            tensors.push(("atoms".to_owned(), Tensor::of(atoms)));
+        }
+        if let Some(Tied { training, attachment }) = &self.tied {
             tensors.push(("training".to_owned(), Tensor::of(training)));
+            if !attachment.memory.is_empty() {
+                tensors.push(("attachment".to_owned(), Tensor::list(&attachment.memory)));
+            }
         }
         for (name, matrix) in self.preparation.tensors() {
             let shape = vec![matrix.columns(), matrix.rows()];
@@ -244,16 +256,21 @@ impl Parts<'_> {
     fn assemble<T: Real>(self) -> Result<Model<T>> {
         let labels = self.labels()?;
         let preparation = self.preparation::<T>()?;
-        let atoms = self.matrix::<T>("atoms", preparation.n_prepared(), None)?;
-        let (p, n) = (atoms.columns(), labels.len());
+        let atoms = match self.tensors.tensor("atoms") {
+            Ok(_) => Some(self.matrix::<T>("atoms", preparation.n_prepared(), None)?),
+            Err(_) => None,
+        };
+        let p = atoms.as_ref().map_or(preparation.n_prepared(), Matrix::columns);
+        let n = labels.len();
         let codes = self.matrix("codes", p, Some(n))?;
         let n_classes = labels.classes().len();
         let weights = self.matrix("weights", p, Some(n_classes))?;
         let bias = self.numbers("bias", &[n_classes])?;
         let rule = self.header.out_of_sample;
         self.check_rule(&rule)?;
-        let training = if rule.manifold > 0.0 {
-            Some(self.matrix("training", preparation.n_prepared(), Some(n))?)
+        let tied = if rule.manifold > 0.0 {
+            let training = self.matrix("training", preparation.n_prepared(), Some(n))?;
+            Some(Tied { training, attachment: self.attachment(n)? })
         } else {
             None
         };
@@ -264,7 +281,7 @@ impl Parts<'_> {
             knobs: self.header.knobs,
             labels,
             preparation,
-            training,
+            tied,
             atoms,
             codes,
             classifier: LinearClassifier { weights, bias },
@@ -280,6 +297,20 @@ impl Parts<'_> {
             return Ok(());
         }
         Err(refuse(self.path, &"its coding rule is out of range"))
+    }
+
+    fn attachment<T: Real>(&self, n_samples: usize) -> Result<Attachment<T>> {
+        let Some(SavedAttachment { rule, scale }) = self.header.attachment else {
+            return Err(refuse(self.path, &"it does not say how new samples join its graph"));
+        };
+        if !rule.is_sound() || !scale.is_finite() || scale < 0.0 {
+            return Err(refuse(self.path, &"the rule by which samples join its graph is broken"));
+        }
+        let memory = match rule.remembers() {
+            true => self.numbers("attachment", &[n_samples])?,
+            false => Vec::new(),
+        };
+        Ok(Attachment { rule, scale, memory })
     }
 
     fn labels(&self) -> Result<Labels> {
@@ -367,6 +398,10 @@ impl<'a> Tensor<'a> {
             shape: vec![matrix.columns(), matrix.rows()],
             bytes: little_endian(matrix.as_slice()),
         }
+    }
+
+    fn list<T: Real>(values: &'a [T]) -> Self {
+        Self { dtype: dtype::<T>(), shape: vec![values.len()], bytes: little_endian(values) }
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classifier::{LinearClassifier, best, memberships};
 use crate::fit::{Fitted, Objective, Stop, TraceRow};
+use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
 use crate::{Labels, Matrix, Real, Result};
 
@@ -19,10 +20,19 @@ pub struct OutOfSample {
     pub sparsity: f64,
     /// β; 0 codes without the training samples.
     pub manifold: f64,
-    /// $k$.
-    pub n_neighbors: usize,
     /// $r$, which turns scores into probabilities.
     pub sharpness: f64,
+    /// Whether the graph is between reconstructions instead of the samples themselves.
+    pub denoise: bool,
+}
+
+/// What new samples are tied to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tied<T> {
+    /// The training samples, or their reconstructions, as the graph saw them.
+    pub training: Matrix<T>,
+    /// How.
+    pub attachment: Attachment<T>,
 }
 
 /// How the fit went.
@@ -58,8 +68,8 @@ pub struct Model<T> {
     knobs: Vec<(String, String)>,
     labels: Labels,
     preparation: Pipeline<T>,
-    training: Option<Matrix<T>>,
-    atoms: Matrix<T>,
+    tied: Option<Tied<T>>,
+    atoms: Option<Matrix<T>>,
     codes: Matrix<T>,
     classifier: LinearClassifier<T>,
     rule: OutOfSample,
@@ -78,8 +88,35 @@ pub struct Prediction<T> {
     pub scores: Matrix<T>,
     /// $C\times N$; every column sums to one.
     pub probabilities: Matrix<T>,
-    /// $p\times N$ sparse codes.
+    /// $p\times N$ sparse codes; the prepared samples where the method has no atoms.
     pub codes: Matrix<T>,
+}
+
+/// What the fit itself brings forth.
+pub(crate) struct Learnt<T> {
+    pub atoms: Option<Matrix<T>>,
+    pub codes: Matrix<T>,
+    pub classifier: LinearClassifier<T>,
+    pub trace: Vec<TraceRow>,
+    pub stop: Stop,
+    pub iterations: usize,
+    pub dead_atoms: usize,
+    pub revived_atoms: usize,
+}
+
+impl<T> From<Fitted<T>> for Learnt<T> {
+    fn from(fitted: Fitted<T>) -> Self {
+        Self {
+            atoms: Some(fitted.atoms),
+            codes: fitted.codes,
+            classifier: fitted.classifier,
+            trace: fitted.trace,
+            stop: fitted.stop,
+            iterations: fitted.iterations,
+            dead_atoms: fitted.dead_atoms,
+            revived_atoms: fitted.revived_atoms,
+        }
+    }
 }
 
 /// The parts a method hands over.
@@ -88,8 +125,8 @@ pub(crate) struct Assembly<T> {
     pub knobs: Vec<(&'static str, String)>,
     pub labels: Labels,
     pub preparation: Pipeline<T>,
-    pub training: Matrix<T>,
-    pub fitted: Fitted<T>,
+    pub tied: Option<Tied<T>>,
+    pub learnt: Learnt<T>,
     pub rule: OutOfSample,
     pub image: Option<[usize; 2]>,
     pub seed: u64,
@@ -99,14 +136,13 @@ pub(crate) struct Assembly<T> {
 
 impl<T: Real> Model<T> {
     pub(crate) fn assemble(parts: Assembly<T>) -> Self {
-        let Assembly { fitted, rule, .. } = parts;
+        let Assembly { learnt: fitted, rule, .. } = parts;
         Self {
             method: parts.method.to_owned(),
             knobs: parts.knobs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             labels: parts.labels,
             preparation: parts.preparation,
-            // Without a graph new samples are coded by the atoms alone.
-            training: (rule.manifold > 0.0).then_some(parts.training),
+            tied: parts.tied,
             atoms: fitted.atoms,
             codes: fitted.codes,
             classifier: fitted.classifier,
@@ -163,13 +199,21 @@ impl<T: Real> Model<T> {
         self.preparation.n_features()
     }
 
-    /// $D$: one atom a column, in the space of prepared samples.
+    /// $D$: one atom a column, in the space of prepared samples; `None` if the method has no atoms
+    /// and classifies the prepared samples as they are.
     #[must_use]
-    pub fn atoms(&self) -> &Matrix<T> {
-        &self.atoms
+    pub fn atoms(&self) -> Option<&Matrix<T>> {
+        self.atoms.as_ref()
     }
 
-    /// Codes of the training samples, $p\times N$.
+    /// How new samples are tied to the training samples; `None` without a graph.
+    #[must_use]
+    pub fn attachment(&self) -> Option<&Attachment<T>> {
+        self.tied.as_ref().map(|tied| &tied.attachment)
+    }
+
+    /// Codes of the training samples, $p\times N$: what the classifier sees. Without atoms these are
+    /// the prepared samples themselves.
     #[must_use]
     pub fn codes(&self) -> &Matrix<T> {
         &self.codes

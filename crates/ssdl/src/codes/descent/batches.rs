@@ -65,14 +65,15 @@ impl Batches {
         if let (Some(margin), Some(weight)) = (&problem.margin, &weight) {
             margin.add_to(&mut rhs, &margin.active.target.select_columns(batch), weight);
         }
-        let graph = problem.restrict_graph(batch, codes);
-        if let Some((_, _, pull)) = &graph {
-            crate::matrix::axpy(-T::one(), pull.as_slice(), rhs.as_mut_slice());
-        }
+        let graph = problem.graph.map(|(strength, laplacian)| {
+            let (smaller, pull) = laplacian.restrict(batch, codes);
+            crate::matrix::axpy(-strength, pull.as_slice(), rhs.as_mut_slice());
+            (strength, smaller)
+        });
         let smaller = Quadratic {
             gram: problem.gram,
-            shift: T::zero(),
-            graph: graph.as_ref().map(|(beta, laplacian, _)| (*beta, laplacian)),
+            shifts: Vec::new(),
+            graph: graph.as_ref().map(|(beta, laplacian)| (*beta, laplacian)),
             margin: problem.margin.as_ref().zip(weight.as_ref()).map(|(m, w)| m.operator(w)),
             rhs,
             sparsity: problem.sparsity,

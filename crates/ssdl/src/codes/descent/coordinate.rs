@@ -79,8 +79,7 @@ impl Coordinate {
         let Some((strength, laplacian)) = problem.graph else {
             return self.separate(problem, codes);
         };
-        let mut residuals = Matrix::zeros(codes.rows(), laplacian.factor().rows());
-        laplacian.residuals(codes, &mut residuals);
+        let mut residuals = laplacian.residuals(codes);
         let effort =
             Effort { rounds: 1, sweeps: self.inner_sweeps, tolerance: T::of(self.tolerance) };
         let groups = laplacian.independent_groups();
@@ -105,7 +104,7 @@ impl Coordinate {
                 carry_out(visits, batch, laplacian, codes, &mut residuals);
             }
         }
-        Descended { graph_energy: Some(residuals.squared_norm()), ..done }
+        Descended { graph_energy: Some(laplacian.energy_beside(codes, &residuals)), ..done }
     }
 }
 
@@ -164,10 +163,7 @@ impl<T: Real> State<'_, T> {
         wide(
             #[inline(always)]
             || {
-                for (m, weight) in laplacian.transposed().row(j) {
-                    axpy(weight, self.residuals.column(m), pull);
-                }
-                axpy(-laplacian.diagonal()[j], old, pull);
+                laplacian.add_pull_of_others(j, self.codes, self.residuals, pull);
                 axpy(-self.strength, pull, rhs);
             },
         );
@@ -204,7 +200,7 @@ fn carry_out<T: Real>(
         parts.enumerate().for_each(|(part, residuals)| {
             let first = part * width;
             for (visit, &j) in visits.iter().zip(batch) {
-                let entries = laplacian.transposed().row(j as usize);
+                let entries = laplacian.enters(j as usize);
                 for (m, weight) in entries.filter(|(m, _)| (first..first + width).contains(m)) {
                     visit.add_to(&mut residuals[(m - first) * p..][..p], weight);
                 }

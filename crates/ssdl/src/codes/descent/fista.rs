@@ -51,7 +51,7 @@ fn curvatures<T: Real>(problem: &Quadratic<'_, T>) -> Vec<T> {
             let graph = problem.graph.map_or(T::zero(), |(beta, l)| beta * l.bound()[j]);
             let margin =
                 problem.margin.map_or(T::zero(), |m| m.strength * m.weight.largest(j) * margin_top);
-            (gram_top + problem.shift + graph + margin).max(T::min_positive_value())
+            (gram_top + problem.shift(j) + graph + margin).max(T::min_positive_value())
         })
         .collect()
 }

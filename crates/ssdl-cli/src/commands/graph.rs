@@ -1,0 +1,126 @@
+//! `ssdl graph`: what the graph between samples looks like.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+use ssdl::graph::{Connected, Graph as _, Portrait};
+use ssdl::methods::{GraphKnobs, Options};
+use ssdl::samples::prepare::Pipeline;
+use ssdl::{Labels, threads};
+
+use super::summary::typed;
+use crate::args::{Common, Graph};
+use crate::failure::{Failure, Outcome};
+use crate::print::{Sheet, counted, number, percent, seconds};
+use crate::{input, print};
+
+/// Hubs and parts that are listed one by one.
+const LISTED: usize = 8;
+
+/// Runs the command.
+pub fn run(args: &Graph, common: &Common) -> Outcome {
+    let knobs = GraphKnobs::from_pairs(&args.set)?;
+    let plans = input::plans(&args.prepare)?.unwrap_or(Options::<f64>::default().prepare);
+    let table = input::read(&args.data, None)?;
+    let n_samples = table.features.columns();
+    let labels = match &table.labels {
+        Some(names) => Labels::from_names(names),
+        None => Labels::from_names::<&str>(&vec![None; n_samples]),
+    };
+    let given = match &args.graph {
+        Some(path) => Some(input::graph::<f64>(path, n_samples)?),
+        None => None,
+    };
+    let about = |error| Failure::about(&args.data.data, error);
+    let started = Instant::now();
+    let built = threads::run(common.threads.into(), || -> ssdl::Result<Connected<f64>> {
+        let (_, samples) = Pipeline::fit(&plans, table.features, common.seed)?;
+        match given {
+            Some(given) => Ok(given.build(&samples)?.at_strength(knobs.normalise_trace)),
+            None => knobs.build(&samples),
+        }
+    });
+    let built = built.map_err(about)?;
+    let elapsed = started.elapsed().as_secs_f64();
+    let portrait = Portrait::of(&built.laplacian, labels.assigned());
+    let name = if args.graph.is_some() { "given" } else { knobs.graph.name() };
+    if common.json {
+        print::json(&answer(name, &knobs, &portrait, elapsed))
+    } else {
+        print::to_stdout(&text(name, &portrait, elapsed))
+    }
+}
+
+fn text(name: &str, portrait: &Portrait, elapsed: f64) -> String {
+    let mut sheet = Sheet::default();
+    sheet.row("graph", format!("{name}, built in {}", seconds(elapsed)));
+    sheet.row("nodes", portrait.nodes.to_string());
+    sheet.row("edges", portrait.edges.to_string());
+    let degrees = portrait.degrees;
+    sheet.row(
+        "neighbours",
+        format!(
+            "{:.1} on average, {} in the middle, {} to {}",
+            degrees.mean, degrees.median, degrees.least, degrees.most
+        ),
+    );
+    sheet.row("isolated", counted(portrait.isolated, "sample", "samples"));
+    let sizes: Vec<String> =
+        portrait.components.iter().take(LISTED).map(ToString::to_string).collect();
+    let more = if portrait.components.len() > LISTED { ", …" } else { "" };
+    let parts = counted(portrait.components.len(), "connected part", "connected parts");
+    sheet.row("parts", format!("{parts}, of {}{more}", sizes.join(", ")));
+    let listed = portrait.hubs.iter().take(LISTED);
+    let hubs: Vec<String> = listed.map(|(j, count)| format!("sample {j} ({count})")).collect();
+    let hubs = match portrait.hubs.len() {
+        0 => "none with three times the mean".to_owned(),
+        count if count > LISTED => format!("{count}: {}, …", hubs.join(", ")),
+        count => format!("{count}: {}", hubs.join(", ")),
+    };
+    sheet.row("hubs", hubs);
+    sheet.row("trace", number(portrait.trace));
+    sheet.row(
+        "spectrum",
+        format!(
+            "largest eigenvalue about {}, at most {}",
+            number(portrait.largest_eigenvalue),
+            number(portrait.spectral_bound)
+        ),
+    );
+    sheet.row(
+        "same class",
+        match portrait.same_class {
+            Some(share) => format!("{} of the edges between labelled samples", percent(share)),
+            None => "unknown: no edge joins two labelled samples".into(),
+        },
+    );
+    sheet.text()
+}
+
+fn answer(name: &str, knobs: &GraphKnobs, portrait: &Portrait, elapsed: f64) -> Value {
+    let values = knobs.values().into_iter();
+    let knobs: Map<String, Value> =
+        values.map(|(name, value)| (name.to_owned(), typed(&value))).collect();
+    let degrees = portrait.degrees;
+    let hubs = portrait.hubs.iter().map(|(j, count)| json!({"sample": j, "neighbours": count}));
+    json!({
+        "graph": name,
+        "knobs": knobs,
+        "nodes": portrait.nodes,
+        "edges": portrait.edges,
+        "neighbours": {
+            "least": degrees.least,
+            "median": degrees.median,
+            "mean": degrees.mean,
+            "most": degrees.most,
+        },
+        "isolated": portrait.isolated,
+        "components": portrait.components,
+        "hubs": hubs.collect::<Vec<_>>(),
+        "trace": portrait.trace,
+        "largest_eigenvalue": portrait.largest_eigenvalue,
+        "spectral_bound": portrait.spectral_bound,
+        "same_class": portrait.same_class,
+        "seconds": elapsed,
+    })
+}

@@ -1,0 +1,158 @@
+//! The box constraint by stratified cross-validation.
+
+use rayon::prelude::*;
+
+use super::dual::{Binary, Rows};
+use super::{LinearSvm, Loss};
+use crate::classifier::best;
+use crate::knobs::{self, Allowed};
+use crate::random::{self, Purpose};
+use crate::{Error, Matrix, Real, Result};
+
+/// The outcome of a cross-validation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The value of the grid to train with.
+    pub box_constraint: f64,
+    /// For each value, in the order given: the share of samples whose class was found by classifiers
+    /// that had not seen them. Empty if there was no cross-validation.
+    pub accuracy: Vec<f64>,
+    /// How many folds there were: fewer than asked for where a class is small, 0 where a class has a
+    /// single sample and the middle of the grid was taken unseen.
+    pub folds_used: usize,
+}
+
+impl LinearSvm {
+    /// Chooses the box constraint from `grid` by cross-validation over [`stratified_folds`]; ties go
+    /// to the smaller value, the simpler classifier.
+    ///
+    /// Every class must be found in every training part. So if the smallest class (of those that
+    /// have samples) has fewer samples than there are folds, there are only that many folds; if it
+    /// has one, cross-validation is impossible and the middle value is taken, of two the smaller.
+    /// [`Chosen::folds_used`] tells. Cost: a [`fit`](Self::fit) per fold and value, each started from
+    /// the one before.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and if `grid` is empty, a value in it is not above 0 and finite, or
+    /// `folds` is below 2.
+    pub fn choose_box<T: Real>(
+        &self,
+        codes: &Matrix<T>,
+        classes: &[usize],
+        n_classes: usize,
+        grid: &[f64],
+        folds: usize,
+    ) -> Result<Chosen> {
+        self.check(codes, classes, n_classes)?;
+        knobs::check("folds", folds, Allowed::WholeFrom(2))?;
+        let ascending = sorted(grid)?;
+        let mut sizes = vec![0; n_classes];
+        classes.iter().for_each(|&class| sizes[class] += 1);
+        let smallest = sizes.iter().copied().filter(|&size| size > 0).min().unwrap_or(0);
+        if smallest < 2 {
+            let middle = ascending[(ascending.len() - 1) / 2];
+            return Ok(Chosen {
+                box_constraint: grid[middle],
+                accuracy: Vec::new(),
+                folds_used: 0,
+            });
+        }
+        let folds = folds.min(smallest);
+        let present: Vec<usize> = (0..n_classes).filter(|&class| sizes[class] > 0).collect();
+        let rows = Rows::of(codes);
+        let fold_of = stratified_folds(classes, folds, self.seed);
+        let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
+        let right: Vec<Vec<usize>> = (0..folds)
+            .into_par_iter()
+            .map(|fold| {
+                let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
+                Part { rows: &rows, classes, present: &present, held_out, members }
+                    .count_right(self, &boxes)
+            })
+            .collect();
+        // Counts over all folds, not a mean of shares: equal values are equal to the bit.
+        let total = |at: usize| right.iter().map(|counts| counts[at]).sum::<usize>();
+        let totals: Vec<usize> = (0..boxes.len()).map(total).collect();
+        let top =
+            (1..boxes.len()).fold(0, |top, at| if totals[at] > totals[top] { at } else { top });
+        let mut accuracy = vec![0.0; grid.len()];
+        for (&at, &total) in ascending.iter().zip(&totals) {
+            accuracy[at] = total as f64 / classes.len() as f64;
+        }
+        Ok(Chosen { box_constraint: boxes[top], accuracy, folds_used: folds })
+    }
+}
+
+/// Indices of the grid in ascending order of its values.
+fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
+    if grid.is_empty() {
+        return Err(Error::Knob {
+            name: "box_constraint".into(),
+            got: "an empty grid".into(),
+            allowed: "at least one number above 0".into(),
+        });
+    }
+    for &value in grid {
+        knobs::check("box_constraint", value, Allowed::Above(0.0))?;
+    }
+    let mut ascending: Vec<usize> = (0..grid.len()).collect();
+    ascending.sort_by(|&a, &b| grid[a].total_cmp(&grid[b]));
+    Ok(ascending)
+}
+
+/// The fold of each sample: the samples of each class are shuffled and dealt out in turn, and the
+/// deal goes on from class to class. So the sizes of the folds differ by one at the most, and so do
+/// the shares of every class in them. Cost $O(N)$; `folds` is taken as 1 if it is 0.
+#[must_use]
+pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize> {
+    let mut rng = random::stream(seed, Purpose::Folds);
+    let mut order: Vec<usize> = (0..classes.len()).collect();
+    order.sort_by_key(|&i| classes[i]);
+    for class in order.chunk_by_mut(|&i, &j| classes[i] == classes[j]) {
+        random::shuffle(class, &mut rng);
+    }
+    let mut fold_of = vec![0; classes.len()];
+    order.iter().enumerate().for_each(|(turn, &i)| fold_of[i] = turn % folds.max(1));
+    fold_of
+}
+
+/// One fold held out.
+struct Part<'a, T> {
+    rows: &'a Rows<T>,
+    classes: &'a [usize],
+    /// The classes that have samples.
+    present: &'a [usize],
+    held_out: Vec<usize>,
+    members: Vec<usize>,
+}
+
+impl<T: Real> Part<'_, T> {
+    /// How many samples held out get their class, for each box constraint (ascending).
+    fn count_right(&self, svm: &LinearSvm, boxes: &[f64]) -> Vec<usize> {
+        let mut duals = vec![vec![0.0; self.members.len()]; self.present.len()];
+        let mut counts = Vec::with_capacity(boxes.len());
+        for &box_constraint in boxes {
+            // The dual variables found are feasible for the next, larger box, and near its solution.
+            let weights: Vec<Vec<f64>> = duals
+                .par_iter_mut()
+                .zip(self.present)
+                .map(|(dual, &class)| {
+                    let task = self.task(class, svm.loss, box_constraint);
+                    let solution = svm.solve(&task, class, std::mem::take(dual));
+                    *dual = solution.dual;
+                    solution.weights
+                })
+                .collect();
+            let right = self.held_out.iter().filter(|&&i| {
+                let scores: Vec<f64> = weights.iter().map(|w| self.rows.score(i, w)).collect();
+                self.present[best(&scores)] == self.classes[i]
+            });
+            counts.push(right.count());
+        }
+        counts
+    }
+
+    fn task(&self, class: usize, loss: Loss, box_constraint: f64) -> Binary<'_, T> {
+        Binary::new(self.rows, &self.members, self.classes, class, loss, box_constraint)
+    }
+}

@@ -1,0 +1,239 @@
+//! How a new sample joins the training graph: pulled to a mean $m$ of codes with a strength $\kappa$.
+//!
+//! Every graph ends in the same problem for a new sample,
+//! $$\min_a\lVert x-Da\rVert^2+\kappa\lVert a-m\rVert^2+\lambda\lVert a\rVert_1,$$
+//! and differs only in $(\kappa, m)$.
+
+use serde::{Deserialize, Serialize};
+
+use super::distances::each_query;
+use super::learnt::Joiner;
+use super::lle::barycentres;
+use super::neighbours::{Neighbours, squared_distance};
+use crate::sparse::Csr;
+use crate::{Matrix, Real, Result};
+
+/// Beyond this strength a code is the mean of its anchors to more digits than matter, and single
+/// precision still carries the rest of the problem.
+const STRONGEST: f64 = 1e6;
+
+/// The rule by which new samples join, with what it must remember of the training samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attachment<T> {
+    /// The graph's rule.
+    pub rule: Rule,
+    /// Factor on every strength: the $\omega$ of the training graph, and the paper's ½ if asked for.
+    pub scale: f64,
+    /// One number per training sample, where the rule needs it: squared radii for heat, potentials
+    /// for learnt.
+    pub memory: Vec<T>,
+}
+
+/// Which training samples a new one is tied to, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "graph", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Rule {
+    /// $\kappa=\omega$, $m$ the barycentre of the $k$ nearest.
+    Lle {
+        /// $k$.
+        n_neighbors: usize,
+    },
+    /// $\kappa=\omega\sum_jw_j$, $m=\sum_jw_ja_j/\sum_jw_j$ over the $k$ nearest and over those that
+    /// would count the new sample among their own $k$ nearest.
+    Heat {
+        /// $k$.
+        n_neighbors: usize,
+        /// σ.
+        width: f64,
+        /// Squared distance at which the weight is one.
+        shift: f64,
+    },
+    /// The same over all training samples within a radius.
+    Threshold {
+        /// The radius.
+        radius: f64,
+        /// σ.
+        width: f64,
+        /// Squared distance at which the weight is one.
+        shift: f64,
+    },
+    /// $\kappa=\omega\sum_jw_j$, $m=\sum_jw_ja_j/\sum_jw_j$ with the weights that the new sample has
+    /// in the graph learnt on all training samples and itself.
+    Learnt {
+        /// $\beta_L$.
+        smoothness: f64,
+        /// ν of the training graph, where the search starts.
+        level: f64,
+    },
+}
+
+impl Rule {
+    /// Whether its numbers could have come from a graph; a file may hold anything.
+    pub(crate) fn is_sound(&self) -> bool {
+        let positive = |v: f64| v.is_finite() && v > 0.0;
+        let length = |v: f64| v.is_finite() && v >= 0.0;
+        match *self {
+            Self::Lle { n_neighbors } => n_neighbors > 0,
+            Self::Heat { n_neighbors, width, shift } => {
+                n_neighbors > 0 && positive(width) && length(shift)
+            }
+            Self::Threshold { radius, width, shift } => {
+                length(radius) && positive(width) && length(shift)
+            }
+            Self::Learnt { smoothness, level } => positive(smoothness) && level.is_finite(),
+        }
+    }
+
+    /// Whether it needs a number per training sample.
+    pub(crate) fn remembers(&self) -> bool {
+        matches!(self, Self::Heat { .. } | Self::Learnt { .. })
+    }
+}
+
+/// For each new sample, training samples, the weights whose sum of codes it is pulled to, and how
+/// strongly.
+#[derive(Clone, Debug)]
+pub struct Anchors<T> {
+    weights: Csr<T>,
+    strength: Vec<T>,
+}
+
+impl<T: Real> Anchors<T> {
+    /// (training sample, weight) pairs of one new sample; they sum to one unless there are none.
+    pub fn of(&self, i: usize) -> impl ExactSizeIterator<Item = (usize, T)> + '_ {
+        self.weights.row(i)
+    }
+
+    /// κ/β of one new sample; 0 if it has no anchor.
+    #[must_use]
+    pub fn strength(&self, i: usize) -> T {
+        self.strength[i]
+    }
+
+    /// From (training sample, weight) rows that need not sum to one, and their strengths.
+    fn new(n_training: usize, rows: Vec<Tied>, scale: f64) -> Self {
+        let strength = rows.iter().map(|row| T::of((scale * row.strength).min(STRONGEST)));
+        let strength = strength.collect();
+        let entries = rows.into_iter().map(|row| {
+            let entries = row.weights.into_iter();
+            entries.map(|(j, w)| (j, T::of(w))).filter(|(_, w)| *w != T::zero()).collect::<Vec<_>>()
+        });
+        Self { weights: Csr::from_rows(n_training, entries), strength }
+    }
+}
+
+/// One new sample: mean weights and strength.
+struct Tied {
+    weights: Vec<(usize, f64)>,
+    strength: f64,
+}
+
+impl Tied {
+    /// From exponents: weights $e^{t_j}$, normalised without overflow; their sum is the strength.
+    fn of_exponents(mut exponents: Vec<(usize, f64)>) -> Self {
+        let top = exponents.iter().fold(f64::NEG_INFINITY, |top, (_, t)| top.max(*t));
+        let mut sum = 0.0;
+        for (_, t) in &mut exponents {
+            *t = (*t - top).exp();
+            sum += *t;
+        }
+        let strength = sum * top.exp();
+        if strength <= 0.0 || strength.is_nan() {
+            return Self { weights: Vec::new(), strength: 0.0 };
+        }
+        exponents.iter_mut().for_each(|(_, w)| *w /= sum);
+        Self { weights: exponents, strength }
+    }
+
+    /// From weights; their sum is the strength.
+    fn of_weights(weights: Vec<(u32, f64)>) -> Self {
+        let strength: f64 = weights.iter().map(|(_, w)| w).sum();
+        let share = |(j, w): (u32, f64)| (j as usize, w / strength);
+        match strength > 0.0 {
+            true => Self { weights: weights.into_iter().map(share).collect(), strength },
+            false => Self { weights: Vec::new(), strength: 0.0 },
+        }
+    }
+}
+
+impl<T: Real> Attachment<T> {
+    /// A rule that needs no memory.
+    #[must_use]
+    pub fn new(rule: Rule) -> Self {
+        Self { rule, scale: 1.0, memory: Vec::new() }
+    }
+
+    /// The same rule, `factor` times as strong.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self { scale: self.scale * factor, ..self }
+    }
+
+    /// What was taken out of all weights so that they do not underflow.
+    pub(super) fn common_factor(&self) -> f64 {
+        match self.rule {
+            Rule::Heat { width, shift, .. } | Rule::Threshold { width, shift, .. } => {
+                (-shift / (2.0 * width * width)).exp()
+            }
+            Rule::Lle { .. } | Rule::Learnt { .. } => 1.0,
+        }
+    }
+
+    /// Ties each new sample to the training samples, independently of the other new samples.
+    ///
+    /// Cost $nN$ a sample for the distances, and a small Newton solve each on a learnt graph.
+    ///
+    /// # Errors
+    /// If the learnt graph of a new sample cannot be found.
+    pub fn anchor(&self, training: &Matrix<T>, new: &Matrix<T>) -> Result<Anchors<T>> {
+        let rows = match self.rule {
+            Rule::Lle { n_neighbors } => lle_rows(training, new, n_neighbors),
+            Rule::Heat { n_neighbors, width, shift } => {
+                let neighbours = Neighbours::between(training, new, n_neighbors);
+                each_query(training, new, |i, near| {
+                    let list: &[u32] = if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
+                    let counted = near.iter().enumerate().filter(|(j, squared)| {
+                        list.contains(&(*j as u32))
+                            || self.memory.get(*j).is_some_and(|radius| **squared < radius.wide())
+                    });
+                    exponents(training, new.column(i), counted.map(|(j, _)| j), (width, shift))
+                })
+            }
+            Rule::Threshold { radius, width, shift } => each_query(training, new, |i, near| {
+                let inside = near.iter().enumerate().filter(|(_, z)| **z < radius * radius);
+                exponents(training, new.column(i), inside.map(|(j, _)| j), (width, shift))
+            }),
+            Rule::Learnt { smoothness, level } => {
+                let potentials: Vec<f64> = self.memory.iter().map(|y| y.wide()).collect();
+                let joiner = Joiner::new(training, smoothness, &potentials, level)?;
+                let rows = joiner.join(new).into_iter();
+                rows.map(Tied::of_weights).collect()
+            }
+        };
+        Ok(Anchors::new(training.columns(), rows, self.scale))
+    }
+}
+
+fn lle_rows<T: Real>(training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Tied> {
+    let neighbours = Neighbours::between(training, new, n_neighbors);
+    let weights = barycentres(training, new, &neighbours);
+    let k = neighbours.k();
+    let row = |i: usize| {
+        let weights = weights[i * k..][..k].iter().map(|w| w.wide());
+        let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
+        let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
+        Tied { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
+    };
+    (0..new.columns()).map(row).collect()
+}
+
+fn exponents<T: Real>(
+    training: &Matrix<T>,
+    x: &[T],
+    chosen: impl Iterator<Item = usize>,
+    (width, shift): (f64, f64),
+) -> Tied {
+    let exponent = |j| (shift - squared_distance(training.column(j), x)) / (2.0 * width * width);
+    Tied::of_exponents(chosen.map(|j| (j, exponent(j))).collect())
+}

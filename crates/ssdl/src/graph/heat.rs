@@ -1,0 +1,66 @@
+//! The heat-kernel graph of $k$ nearest neighbours.
+
+use super::neighbours::squared_distance;
+use super::width::Width;
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
+use crate::knobs::{Allowed, check};
+use crate::sparse::Csr;
+use crate::{Matrix, Real, Result};
+
+/// $W_{ij}=e^{-\lVert x_i-x_j\rVert^2/2\sigma^2}$ where $j$ is among the $k$ nearest of $i$ *or* $i$
+/// among those of $j$; $L=\operatorname{diag}(W1)-W$.
+#[derive(Clone, Copy, Debug)]
+pub struct Heat {
+    /// $k$; cut to $N-1$.
+    pub n_neighbors: usize,
+    /// σ.
+    pub width: Width,
+}
+
+impl<T: Real> Graph<T> for Heat {
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        check("width", self.width, Allowed::Above(0.0))?;
+        let width = self.width.on(samples);
+        let neighbours = Neighbours::within(samples, self.n_neighbors);
+        let n = samples.columns();
+        let near = |i: usize| if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
+        // A pair is written down once, by the later of the two; mirrored below.
+        let mut pairs: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+        let mut memory = Vec::with_capacity(n);
+        for i in 0..n {
+            let mut radius = 0.0;
+            for &j in near(i) {
+                let (early, late) = (i.min(j as usize), i.max(j as usize));
+                let squared = squared_distance(samples.column(early), samples.column(late));
+                pairs[late].push((early, squared));
+                radius = squared;
+            }
+            memory.push(T::of(radius));
+        }
+        for row in &mut pairs {
+            row.sort_by_key(|(j, _)| *j);
+            row.dedup_by_key(|(j, _)| *j);
+        }
+        let (weights, shift) = of_pairs(&pairs, width);
+        let rule = Rule::Heat { n_neighbors: self.n_neighbors, width, shift };
+        Ok(Connected {
+            laplacian: Laplacian::from_affinities(weights),
+            attachment: Attachment { memory, ..Attachment::new(rule) },
+        })
+    }
+}
+
+/// Heat weights of pairs $(i,j)$, $j<i$, with their squared distances: symmetric, and multiplied by
+/// $e^{d_{\min}^2/2\sigma^2}$ so that a narrow kernel does not underflow everywhere. The second value
+/// is $d_{\min}^2$: whoever weighs a new sample must use the same.
+pub(super) fn of_pairs<T: Real>(pairs: &[Vec<(usize, f64)>], width: f64) -> (Csr<T>, f64) {
+    let least = pairs.iter().flatten().fold(f64::INFINITY, |least, (_, z)| least.min(*z));
+    let shift = if least.is_finite() { least } else { 0.0 };
+    let lower = pairs.iter().map(|row| {
+        let weigh =
+            |(j, z): &(usize, f64)| (*j, T::of(((shift - z) / (2.0 * width * width)).exp()));
+        // Weights too small for the number type are no edges.
+        row.iter().map(weigh).filter(|(_, w)| *w >= T::min_positive_value()).collect::<Vec<_>>()
+    });
+    (Csr::from_rows(pairs.len(), lower).mirrored(), shift)
+}

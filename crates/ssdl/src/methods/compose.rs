@@ -1,0 +1,366 @@
+//! The common body of the methods that learn a dictionary: what they compose, and in which order.
+
+use std::time::Instant;
+
+use super::connect::{GraphKnobs, connect};
+use super::request::{Admitted, admit};
+use super::{Description, Options};
+use crate::classifier::svm::{LinearSvm, Loss, Trained};
+use crate::classifier::{ActivePoints, margin};
+use crate::codes::{Batches, Coordinate, Descent, Fista};
+use crate::dictionary::{Block, Dual, ProjectedFista, Update};
+use crate::fit::{
+    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, Watch, Weights,
+    alternate, memory_needed,
+};
+use crate::graph::{Attachment, Laplacian, Rule};
+use crate::knobs::{Grid, choice};
+use crate::model::{Assembly, Model, OutOfSample, Tied};
+use crate::{Error, Labels, Matrix, Real, Result, Samples};
+
+/// How undecided the probabilities of an SVM's scores are: the default of SSDL-GA.
+pub(super) const SVM_SHARPNESS: f64 = 1.7;
+
+choice! {
+    /// How the codes are brought down.
+    pub enum Coder {
+        /// Block coordinate descent on supports.
+        Coordinate = "coordinate",
+        /// The paper's FISTA.
+        Fista = "fista",
+        /// The paper's batches and epochs, for little memory.
+        Batches = "batches",
+    }
+}
+
+choice! {
+    /// How the atoms are brought down.
+    pub enum DictionaryUpdate {
+        /// Block coordinate descent.
+        Block = "block",
+        /// The paper's projected FISTA.
+        Fista = "fista",
+        /// The Lagrange dual of Lee et al.
+        Dual = "dual",
+    }
+}
+
+/// Everything that a method decides.
+#[derive(Clone, Debug)]
+pub(super) struct Composition {
+    pub method: &'static Description,
+    pub n_atoms: usize,
+    pub atom_norm: f64,
+    /// Whether mixtures of samples stand in where the samples give too few atoms.
+    pub fill_atoms: bool,
+    pub weights: Weights,
+    pub graph: GraphKnobs,
+    /// Whether new samples are tied half as strongly as training samples on graphs of affinities.
+    pub halve_new: bool,
+    /// Iterations without the graph, after which it is built from the reconstructions.
+    pub denoise: usize,
+    pub classifier: Ending,
+    pub max_iterations: usize,
+    pub tolerance: f64,
+    pub coder: Coder,
+    pub coder_steps: usize,
+    pub coder_tolerance: f64,
+    pub batch_size: usize,
+    pub dictionary_update: DictionaryUpdate,
+    pub revive: bool,
+}
+
+/// Where the classifier comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ending {
+    /// Learnt with the codes, or after them where γ = 0.
+    Margin { sharpness: f64, active_points: ActivePoints },
+    /// A linear SVM on the labelled codes.
+    Svm { loss: Loss, box_constraints: Grid, folds: usize },
+}
+
+impl Composition {
+    /// Fits prepared samples; `knobs` is what the model will say it was fitted with.
+    pub fn run<T: Real>(
+        mut self,
+        mut knobs: Vec<(&'static str, String)>,
+        samples: Samples<T>,
+        options: &Options<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<Model<T>> {
+        crate::threads::run(options.threads, || {
+            let started = Instant::now();
+            let admitted = admit(samples, options, watch)?;
+            self.cut_to(&admitted, &mut knobs, watch);
+            self.within_memory(&admitted, options)?;
+            let denoised = self.denoise(&admitted, options, watch)?;
+            let shape = match &denoised {
+                Some(fitted) => Some(Matrix::of_product(fitted.atoms.view(), fitted.codes.view())),
+                None => None,
+            };
+            let connected = match self.uses_graph() {
+                true => {
+                    let from = shape.as_ref().unwrap_or(&admitted.features);
+                    Some(connect(from, &self.graph, options, watch)?)
+                }
+                false => None,
+            };
+            self.say_that_the_graph_stands(watch)?;
+            let (connected, graph_seconds) = connected.unzip();
+            let laplacian = connected.as_ref().map(|c| &c.laplacian);
+            let mut fitted = self.alternate(&admitted, laplacian, denoised, options.seed, watch)?;
+            self.classify(&mut fitted, &admitted, options.seed, watch)?;
+            let rule = OutOfSample {
+                sparsity: self.weights.sparsity,
+                manifold: if connected.is_some() { self.weights.manifold } else { 0.0 },
+                sharpness: self.sharpness(),
+                denoise: shape.is_some(),
+            };
+            // Without a graph new samples are coded by the atoms alone.
+            let tied = connected.map(|connected| Tied {
+                training: shape.unwrap_or(admitted.features),
+                attachment: self.attachment(connected.attachment),
+            });
+            Ok(Model::assemble(Assembly {
+                method: self.method.name,
+                knobs,
+                labels: admitted.labels,
+                preparation: admitted.pipeline,
+                tied,
+                learnt: fitted.into(),
+                rule,
+                image: options.image,
+                seed: options.seed,
+                graph_seconds: graph_seconds.unwrap_or(0.0),
+                seconds: started.elapsed().as_secs_f64(),
+            }))
+        })
+    }
+
+    fn uses_graph(&self) -> bool {
+        self.weights.manifold > 0.0
+    }
+
+    fn sharpness(&self) -> f64 {
+        match self.classifier {
+            Ending::Margin { sharpness, .. } => sharpness,
+            Ending::Svm { .. } => SVM_SHARPNESS,
+        }
+    }
+
+    /// Cuts sizes to what these samples can give, with a word about each cut.
+    fn cut_to<T: Real>(
+        &mut self,
+        admitted: &Admitted<T>,
+        knobs: &mut [(&'static str, String)],
+        watch: &mut dyn Watch,
+    ) {
+        let n = admitted.features.columns();
+        let mut cut = |name: &str, value: &mut usize, most: usize, why: &str| {
+            if *value > most {
+                watch.notice(&format!("{name} cut from {value} to {most}{why}"));
+                *value = most;
+                for (_, text) in knobs.iter_mut().filter(|(knob, _)| *knob == name) {
+                    *text = most.to_string();
+                }
+            }
+        };
+        if !self.fill_atoms {
+            cut("n_atoms", &mut self.n_atoms, n, ", the number of samples");
+        }
+        if self.uses_graph() {
+            let most = (n - 1).max(1);
+            let why = ": a sample has no more neighbours";
+            cut("n_neighbors", &mut self.graph.n_neighbors, most, why);
+        }
+    }
+
+    /// Bytes that a fit of this size will need at its peak, samples included.
+    pub fn memory_needed<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> u64 {
+        let most = if self.fill_atoms { usize::MAX } else { n_samples };
+        let row = if self.uses_graph() { self.graph.widest(n_samples) } else { 0 };
+        memory_needed(&Sizes {
+            n_features,
+            n_samples,
+            n_atoms: self.n_atoms.min(most),
+            n_classes,
+            n_neighbors: row,
+            scalar: size_of::<T>(),
+            coder: match self.coder {
+                Coder::Coordinate => CoderMemory::Whole(if self.uses_graph() { 2 } else { 1 }),
+                Coder::Fista => CoderMemory::Whole(if self.uses_graph() { 9 } else { 7 }),
+                Coder::Batches => CoderMemory::Batch(self.batch_size),
+            },
+        })
+    }
+
+    fn within_memory<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Result<()> {
+        let (n, count) = (admitted.features.rows(), admitted.features.columns());
+        let needed = self.memory_needed::<T>(n, count, admitted.labels.classes().len());
+        match options.memory_limit {
+            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
+            _ => Ok(()),
+        }
+    }
+
+    fn say_that_the_graph_stands(&self, watch: &mut dyn Watch) -> Result<()> {
+        let first = Progress {
+            iteration: 0,
+            max_iterations: self.max_iterations,
+            step: Step::Graph,
+            objective: None,
+        };
+        match watch.step(&first) {
+            Flow::Continue => Ok(()),
+            Flow::Stop => Err(Error::Cancelled),
+        }
+    }
+
+    /// The first iterations without the graph, if asked for: noise is less in what they reconstruct.
+    fn denoise<T: Real>(
+        &self,
+        admitted: &Admitted<T>,
+        options: &Options<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Fitted<T>>> {
+        if self.denoise == 0 || !self.uses_graph() {
+            return Ok(None);
+        }
+        let first = Self { max_iterations: self.denoise, ..self.clone() };
+        let fitted = first.alternate(admitted, None, None, options.seed, watch)?;
+        match fitted.stop {
+            Stop::Cancelled => Err(Error::Cancelled),
+            _ => Ok(Some(fitted)),
+        }
+    }
+
+    fn alternate<T: Real>(
+        &self,
+        admitted: &Admitted<T>,
+        laplacian: Option<&Laplacian<T>>,
+        before: Option<Fitted<T>>,
+        seed: u64,
+        watch: &mut dyn Watch,
+    ) -> Result<Fitted<T>> {
+        let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
+        let tolerance = self.coder_tolerance;
+        let coordinate = Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance };
+        let fista = Fista { iterations: steps(50), tolerance };
+        let batches = Batches {
+            size: self.batch_size,
+            epochs: steps(3),
+            inner: Fista { iterations: 50, tolerance },
+            seed,
+        };
+        let coder: &dyn Descent<T> = match self.coder {
+            Coder::Coordinate => &coordinate,
+            Coder::Fista => &fista,
+            Coder::Batches => &batches,
+        };
+        let update: &dyn Update<T> = match self.dictionary_update {
+            DictionaryUpdate::Block => &Block { sweeps: 2, tolerance: 1e-3 },
+            DictionaryUpdate::Fista => &ProjectedFista { iterations: 50, tolerance: 1e-3 },
+            DictionaryUpdate::Dual => &Dual { iterations: 50, tolerance: 1e-6 },
+        };
+        let active_points = match self.classifier {
+            Ending::Margin { active_points, .. } => active_points,
+            Ending::Svm { .. } => ActivePoints::Majorised,
+        };
+        let recipe = Recipe {
+            laplacian,
+            coder,
+            update,
+            active_points,
+            weights: self.weights,
+            sharpness: self.sharpness(),
+            n_atoms: self.n_atoms,
+            fill_atoms: self.fill_atoms,
+            atom_norm: self.atom_norm,
+            revive: self.revive,
+            max_iterations: self.max_iterations,
+            tolerance: self.tolerance,
+            seed,
+            start: before.map(|fitted| Start { atoms: fitted.atoms, codes: fitted.codes }),
+        };
+        alternate(&admitted.features, &admitted.labels, &recipe, watch)
+    }
+
+    /// Fits the classifier on the finished codes, where it was not learnt with them.
+    fn classify<T: Real>(
+        &self,
+        fitted: &mut Fitted<T>,
+        admitted: &Admitted<T>,
+        seed: u64,
+        watch: &mut dyn Watch,
+    ) -> Result<()> {
+        let labels = &admitted.labels;
+        match self.classifier {
+            Ending::Margin { sharpness, active_points } => {
+                let learnt_already = self.weights.discrimination > 0.0;
+                if learnt_already || fitted.stop == Stop::Cancelled {
+                    return Ok(());
+                }
+                let (rho, points) = (T::of(self.weights.rho()), (active_points, sharpness));
+                margin::fit_apart(&mut fitted.classifier, &fitted.codes, labels, points, rho)
+            }
+            Ending::Svm { loss, box_constraints, folds } => {
+                let svm = LinearSvm { loss, seed, ..LinearSvm::default() };
+                let grid = (box_constraints, folds);
+                fitted.classifier = fit_svm(&svm, &fitted.codes, labels, grid, watch)?.classifier;
+                Ok(())
+            }
+        }
+    }
+
+    /// Paper: new samples on heat and threshold graphs are tied with a factor ½ that training samples
+    /// do not have.
+    fn attachment<T: Real>(&self, attachment: Attachment<T>) -> Attachment<T> {
+        let halved = matches!(attachment.rule, Rule::Heat { .. } | Rule::Threshold { .. });
+        if halved && self.halve_new { attachment.scaled(0.5) } else { attachment }
+    }
+}
+
+/// Chooses the box constraint by cross-validation where several are given, and trains on all
+/// labelled samples.
+pub(super) fn fit_svm<T: Real>(
+    svm: &LinearSvm,
+    features: &Matrix<T>,
+    labels: &Labels,
+    (grid, folds): (Grid, usize),
+    watch: &mut dyn Watch,
+) -> Result<Trained<T>> {
+    let labelled: Vec<usize> =
+        (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
+    let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
+    let (known, n_classes) = (features.select_columns(&labelled), labels.classes().len());
+    let chosen = match grid.values() {
+        [only] => *only,
+        several => {
+            let chosen = svm.choose_box(&known, &classes, n_classes, several, folds)?;
+            if chosen.folds_used < folds {
+                watch.notice(&match chosen.folds_used {
+                    0 => format!(
+                        "a class has a single labelled sample, so nothing can be left out: \
+                         box constraint {} taken without cross-validation",
+                        chosen.box_constraint
+                    ),
+                    used => format!(
+                        "folds cut from {folds} to {used}, the labelled samples of the smallest \
+                         class"
+                    ),
+                });
+            }
+            chosen.box_constraint
+        }
+    };
+    let trained = svm.fit(&known, &classes, n_classes, chosen)?;
+    if !trained.converged {
+        watch.notice(&format!("the SVM stopped after {} epochs, unfinished", trained.epochs));
+    }
+    Ok(trained)
+}
