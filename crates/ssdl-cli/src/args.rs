@@ -57,6 +57,7 @@ pub enum Command {
     Inspect(Inspect),
     Graph(Graph),
     Methods(Methods),
+    Experiment(Experiment),
 }
 
 /// Learn handwritten digits from ten labels a class, and compare
@@ -216,6 +217,33 @@ pub struct Methods {
     pub markdown: bool,
 }
 
+/// Run an experiment of the paper, beside the paper's numbers
+#[derive(Args)]
+#[command(after_help = "\
+One row of CSV a fit is kept in --out; rows that are there are not run again, so
+an interrupted experiment goes on where it stopped.
+
+Examples:
+  ssdl experiment laplacians --data DATA --quick
+  ssdl experiment noise --data DATA --out results/noise.csv")]
+pub struct Experiment {
+    /// One of laplacians, noise; or a plan of your own, in TOML
+    #[arg(value_name = "NAME|FILE.toml")]
+    pub name: String,
+    /// Folder with the data sets [default: the variable SSDL_DATA]
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// File of rows [default: results/NAME.csv, results/NAME-quick.csv]
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// The plan's small grid: minutes instead of an hour
+    #[arg(long)]
+    pub quick: bool,
+    /// Run nothing; make the tables of the rows that are there
+    #[arg(long)]
+    pub tables: bool,
+}
+
 /// An answer to a question about a file.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Answer {
@@ -261,7 +289,8 @@ fn image(text: &str) -> Result<[usize; 2], String> {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 6] = ["demo", "fit", "predict", "inspect", "graph", "methods"];
+pub const COMMANDS: [&str; 7] =
+    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment"];
 
 /// What clap says over several lines, in one.
 pub fn in_one_line(error: &clap::Error) -> String {

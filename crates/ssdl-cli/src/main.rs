@@ -48,6 +48,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Inspect(args) => commands::inspect::run(args, common),
         Command::Graph(args) => commands::graph::run(args, common),
         Command::Methods(args) => commands::methods::run(args, common),
+        Command::Experiment(args) => commands::experiment::run(args, common),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One file a command; each reads its arguments, asks the library and prints the answer.
 
 pub mod demo;
+pub mod experiment;
 pub mod fit;
 pub mod graph;
 pub mod inspect;

@@ -170,6 +170,18 @@ impl<T: Real> Attachment<T> {
         Self { scale: self.scale * factor, ..self }
     }
 
+    /// As the paper prints it with `halve`, otherwise consistent with the training samples.
+    ///
+    /// Paper: new samples on heat and threshold graphs carry a factor ½ that training samples (and
+    /// new samples on a learnt graph) do not have.
+    #[must_use]
+    pub fn for_new_samples(self, halve: bool) -> Self {
+        match self.rule {
+            Rule::Heat { .. } | Rule::Threshold { .. } if halve => self.scaled(0.5),
+            _ => self,
+        }
+    }
+
     /// What was taken out of all weights so that they do not underflow.
     pub(super) fn common_factor(&self) -> f64 {
         match self.rule {

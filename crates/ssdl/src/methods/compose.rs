@@ -13,7 +13,7 @@ use crate::fit::{
     CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, Watch, Weights,
     alternate, memory_needed,
 };
-use crate::graph::{Attachment, Laplacian, Rule};
+use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
 use crate::model::{Assembly, Model, OutOfSample, Tied};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
@@ -119,7 +119,7 @@ impl Composition {
             // Without a graph new samples are coded by the atoms alone.
             let tied = connected.map(|connected| Tied {
                 training: shape.unwrap_or(admitted.features),
-                attachment: self.attachment(connected.attachment),
+                attachment: connected.attachment.for_new_samples(self.halve_new),
             });
             Ok(Model::assemble(Assembly {
                 method: self.method.name,
@@ -315,13 +315,6 @@ impl Composition {
                 Ok(())
             }
         }
-    }
-
-    /// Paper: new samples on heat and threshold graphs are tied with a factor ½ that training samples
-    /// do not have.
-    fn attachment<T: Real>(&self, attachment: Attachment<T>) -> Attachment<T> {
-        let halved = matches!(attachment.rule, Rule::Heat { .. } | Rule::Threshold { .. });
-        if halved && self.halve_new { attachment.scaled(0.5) } else { attachment }
     }
 }
 

@@ -6,14 +6,68 @@
 //!
 //! Paper: $\hat\lambda_{ij}$ is printed outside the sum; it belongs inside.
 
-use super::{Model, Tied};
+use rayon::prelude::*;
+
+use super::Model;
 use crate::codes::{Coordinate, Quadratic};
 use crate::dictionary::gram;
+use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real, Result};
 
 /// As near to the minimum as predictions need; each sample stops by itself.
 const CODER: Coordinate = Coordinate { sweeps: 200, inner_sweeps: 20, tolerance: 1e-4 };
+
+/// What pulls on the codes of new samples.
+#[derive(Clone, Copy)]
+pub struct Pull<'a, T> {
+    /// β.
+    pub manifold: f64,
+    /// The training samples that each new one is tied to.
+    pub anchors: &'a Anchors<T>,
+    /// The codes of the training samples, $p\times N$.
+    pub codes: &'a Matrix<T>,
+}
+
+/// Codes ($p\times M$) of prepared samples on given atoms; no sample influences another.
+#[must_use]
+pub fn code_new<T: Real>(
+    prepared: &Matrix<T>,
+    atoms: &Matrix<T>,
+    sparsity: f64,
+    pull: Option<Pull<'_, T>>,
+) -> Matrix<T> {
+    let gram = gram(atoms);
+    let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
+    let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
+    let shifts = match pull {
+        Some(pull) => pull.lean(sparsity, &mut rhs, &mut codes),
+        None => Vec::new(),
+    };
+    let problem = Quadratic::individual(&gram, shifts, rhs, T::of(sparsity));
+    CODER.minimise(&problem, &mut codes);
+    codes
+}
+
+impl<T: Real> Pull<'_, T> {
+    /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
+    fn lean(&self, sparsity: f64, rhs: &mut Matrix<T>, codes: &mut Matrix<T>) -> Vec<T> {
+        let half = T::of(sparsity * 0.5);
+        let columns = codes.par_columns_mut().zip(rhs.par_columns_mut()).enumerate();
+        let lean = columns.with_min_len(16).map(|(j, (mean, rhs))| {
+            let strength = T::of(self.manifold) * self.anchors.strength(j);
+            for (i, weight) in self.anchors.of(j) {
+                axpy(weight, self.codes.column(i), mean);
+            }
+            axpy(strength, mean, rhs);
+            // The mean of the anchors is where the search starts, cut to what the penalty would
+            // leave of it: it is dense, codes are not.
+            mean.iter_mut().filter(|a| a.abs() <= half).for_each(|a| *a = T::zero());
+            strength
+        });
+        lean.collect()
+    }
+}
 
 impl<T: Real> Model<T> {
     /// Sparse codes ($p\times N$) of raw samples; no sample influences another. Without atoms these
@@ -26,51 +80,18 @@ impl<T: Real> Model<T> {
     pub fn code(&self, raw: Matrix<T>) -> Result<Matrix<T>> {
         let prepared = self.preparation.apply(raw)?;
         let Some(atoms) = &self.atoms else { return Ok(prepared) };
-        let gram = gram(atoms);
-        let mut rhs = Matrix::of_each(atoms.transposed(), &prepared, None);
-        let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
-        let sparsity = T::of(self.rule.sparsity);
+        let sparsity = self.rule.sparsity;
         let Some(tied) = &self.tied else {
-            CODER.minimise(&Quadratic::individual(&gram, Vec::new(), rhs, sparsity), &mut codes);
-            return Ok(codes);
+            return Ok(code_new(&prepared, atoms, sparsity, None));
         };
-        let seen = if self.rule.denoise {
-            let plain = Quadratic::individual(&gram, Vec::new(), rhs.clone(), sparsity);
-            CODER.minimise(&plain, &mut codes);
-            Matrix::of_each(atoms.view(), &codes, None)
-        } else {
-            prepared
-        };
-        let shifts = self.lean(tied, &seen, &mut rhs, &mut codes)?;
-        CODER.minimise(&Quadratic::individual(&gram, shifts, rhs, sparsity), &mut codes);
-        Ok(codes)
-    }
-
-    /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
-    fn lean(
-        &self,
-        tied: &Tied<T>,
-        seen: &Matrix<T>,
-        rhs: &mut Matrix<T>,
-        codes: &mut Matrix<T>,
-    ) -> Result<Vec<T>> {
+        let reconstructed = self.rule.denoise.then(|| {
+            let plain = code_new(&prepared, atoms, sparsity, None);
+            Matrix::of_each(atoms.view(), &plain, None)
+        });
+        let seen = reconstructed.as_ref().unwrap_or(&prepared);
         let anchors = tied.attachment.anchor(&tied.training, seen)?;
-        let manifold = T::of(self.rule.manifold);
-        let half = T::of(self.rule.sparsity * 0.5);
-        let mut shifts = Vec::with_capacity(seen.columns());
-        for j in 0..seen.columns() {
-            let strength = manifold * anchors.strength(j);
-            let mean = codes.column_mut(j);
-            mean.fill(T::zero());
-            for (i, weight) in anchors.of(j) {
-                axpy(weight, self.codes.column(i), mean);
-            }
-            axpy(strength, mean, rhs.column_mut(j));
-            // The mean of the anchors is where the search starts, cut to what the penalty would
-            // leave of it: it is dense, codes are not.
-            mean.iter_mut().filter(|a| a.abs() <= half).for_each(|a| *a = T::zero());
-            shifts.push(strength);
-        }
-        Ok(shifts)
+        let manifold = self.rule.manifold;
+        let pull = Pull { manifold, anchors: &anchors, codes: &self.codes };
+        Ok(code_new(&prepared, atoms, sparsity, Some(pull)))
     }
 }

@@ -3,6 +3,7 @@
 mod attach;
 mod file;
 
+pub use attach::{Pull, code_new};
 pub use file::{Precision, precision_of};
 
 use serde::{Deserialize, Serialize};

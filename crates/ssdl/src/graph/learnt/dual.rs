@@ -220,8 +220,8 @@ impl<'a> Dual<'a> {
     }
 
     /// Lowers all $u$ by the same amount until the pulls sum to $N$: the best $\nu$ for these
-    /// degrees, and the way out where nothing pulls.
-    pub(super) fn raise_level(&self, u: &mut [f64]) {
+    /// degrees, and the way out where nothing pulls. False if there is no pair to raise it for.
+    pub(super) fn raise_level(&self, u: &mut [f64]) -> bool {
         let n = self.n_nodes();
         let all = |u: &[f64], below: f64| {
             let (mut sum, mut count) = (0.0, 0.0);
@@ -249,6 +249,7 @@ impl<'a> Dual<'a> {
         if level.is_finite() {
             u.iter_mut().for_each(|u| *u -= level / 2.0);
         }
+        level.is_finite()
     }
 }
 
@@ -305,8 +306,7 @@ mod tests {
         plain.curve(&b, &u, &mut q);
         assert_eq!(p, q);
         let (mut p, mut q) = (u.clone(), u);
-        bordered.raise_level(&mut p);
-        plain.raise_level(&mut q);
+        assert!(bordered.raise_level(&mut p) && plain.raise_level(&mut q));
         assert_eq!(p, q);
     }
 }

@@ -27,6 +27,8 @@ pub struct Joiner {
     /// The training solution, as `dual` has it.
     u: Vec<f64>,
     half_level: f64,
+    /// Distance of the nearest training pair that has a weight, infinite if there is none.
+    nearest: f64,
     /// The distance that gaps are counted from.
     origin: f64,
     margin: f64,
@@ -35,7 +37,7 @@ pub struct Joiner {
 
 impl Joiner {
     /// Prepares the training `samples` and their learnt graph, which `potentials` and `level`
-    /// describe fully (see [`Learnt`](super::Learnt)), for new samples.
+    /// describe fully (see [`Solution`](super::Solution)), for new samples.
     ///
     /// Cost $2nN^2$ multiply-adds; memory two copies of the samples and about twice the graph.
     ///
@@ -62,16 +64,18 @@ impl Joiner {
         let cloud = Cloud::new(samples)?;
         let reach: Vec<f64> = potentials.iter().map(|y| level / 2.0 - y).collect();
         let active = cloud.rows(&reach, |_, near| {
-            (near.len(), near.iter().fold(level, |least, &(_, z)| least.min(z)))
+            (near.len(), near.iter().fold(f64::INFINITY, |least, &(_, z)| least.min(z)))
         });
         let entries: usize = active.iter().map(|(count, _)| count).sum();
-        let origin = active.iter().fold(level, |least, &(_, z)| least.min(z));
+        let nearest = active.iter().fold(f64::INFINITY, |least, &(_, z)| least.min(z));
+        let origin = if nearest.is_finite() { nearest } else { level };
         let half_level = (level - origin) / unit / 2.0;
         let u = potentials.iter().map(|y| y / unit - half_level).collect();
         // The pulls on all pairs, each counted once, sum to the number of nodes.
         let mean_pull = 2.0 * cloud.len() as f64 / entries.max(1) as f64;
         let empty = Pairs::from_rows(&[]);
-        let mut joiner = Self { cloud, unit, u, half_level, origin, margin: 0.0, pairs: empty };
+        let mut joiner =
+            Self { cloud, unit, u, half_level, nearest, origin, margin: 0.0, pairs: empty };
         joiner.margin = MARGIN * mean_pull;
         joiner.pairs = joiner.within(joiner.margin);
         Ok(joiner)
@@ -132,7 +136,8 @@ impl Joiner {
         let n = self.u.len();
         let mut border = self.cloud.distances_to(x);
         // Counted from the nearest of all pairs, as learning does; the training solution moves along.
-        let origin = border.iter().fold(self.origin, |least, &z| least.min(z));
+        let nearest = border.iter().fold(self.nearest, |least, &z| least.min(z));
+        let origin = if nearest.is_finite() { nearest } else { self.origin };
         let shift = (self.origin - origin) / self.unit;
         border.iter_mut().for_each(|z| *z = (*z - origin) / self.unit);
         let half_level = self.half_level + shift / 2.0;

@@ -42,11 +42,11 @@ impl Newton {
             }
             best = best.min(residual);
             if self.state.is_empty() {
-                dual.raise_level(&mut self.state.u);
-                dual.evaluate(&mut self.state);
-                if self.state.is_empty() {
+                // Again if rounding left it short: what it starts from can be far away.
+                if !dual.raise_level(&mut self.state.u) {
                     return step;
                 }
+                dual.evaluate(&mut self.state);
                 continue;
             }
             // Exact enough to square the residual, not more: most steps still change the pieces.

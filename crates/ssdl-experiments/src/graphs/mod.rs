@@ -1,0 +1,49 @@
+//! Graphs for sparse coding, compared as in the paper: codes with a graph of each kind, a linear SVM
+//! on them, the error on test samples, over grids of knobs.
+//!
+//! Fits of one grid share what they can: the samples and their mean distance; each graph and the
+//! anchors of the test samples, over all strengths and seeds; the solution without a graph as the
+//! start of the weakest strength, and each strength as the start of the next; and within the SVM the
+//! dual variables, from one box constraint to the next.
+
+mod data;
+mod plan;
+mod rows;
+mod sweep;
+mod table;
+
+pub use plan::{Column, GRAPHS, Grid, KNOWN, Plan, Scope, Setting};
+pub use rows::{Row, Rows};
+pub use table::report;
+
+use std::path::Path;
+
+use crate::Result;
+
+/// Whoever looks on while an experiment runs.
+pub trait Watch: Sync {
+    /// So many of the fits are done.
+    fn done(&self, fits: usize, of: usize, column: &str);
+
+    /// Whether to stop before the next graph.
+    fn stop(&self) -> bool;
+}
+
+/// Runs what is missing of a plan on the data in a folder; rows that exist are not run again.
+///
+/// # Errors
+/// If the data cannot be read, a fit fails, or the watcher stops it.
+pub fn run(plan: &Plan, scope: Scope, folder: &Path, rows: &Rows, watch: &dyn Watch) -> Result<()> {
+    let raw = data::Raw::read(&plan.data, folder)?;
+    let columns = plan.columns();
+    let grid = plan.grid(scope);
+    let total = columns.len() * grid.fits();
+    let mut before = 0;
+    for column in columns {
+        let problem = raw.problem(plan, column)?;
+        let at = sweep::Place { before, total };
+        sweep::run(plan, &grid, &problem, rows, at, watch)?;
+        before += grid.fits();
+    }
+    Ok(())
+}

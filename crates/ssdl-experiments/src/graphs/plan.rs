@@ -1,0 +1,363 @@
+//! The description of a comparison, read from TOML.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use ssdl::graph::Width;
+use ssdl::methods::{GraphChoice, GraphKnobs};
+
+use crate::{Error, Result};
+
+/// Plans that come with the program.
+pub const KNOWN: [(&str, &str); 2] = [
+    ("laplacians", include_str!("../../../../experiments/laplacians.toml")),
+    ("noise", include_str!("../../../../experiments/noise.toml")),
+];
+
+/// A comparison of graphs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What it shows, in a line.
+    pub title: String,
+    /// Numbers of labelled samples, one column of the table each.
+    pub labelled: Vec<usize>,
+    /// Noise, in mean squared pixels; several only where `labelled` is a single number.
+    pub noise: Vec<f64>,
+    /// Where the samples come from.
+    pub data: Data,
+    /// What all fits have in common.
+    pub method: Method,
+    /// The knobs that are tried.
+    pub grid: Knobs,
+    /// Fewer of them, for minutes instead of an hour.
+    pub quick: Knobs,
+    /// Errors that the paper reports, by graph; NaN where it has none.
+    #[serde(default)]
+    pub paper: Paper,
+}
+
+/// Where the samples come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// File to draw labelled samples from, label first, within the data folder.
+    pub train: String,
+    /// File of test samples.
+    pub test: String,
+    /// Values in this range become numbers from 0 to 1.
+    pub range: [f64; 2],
+    /// Preparation steps, after the noise.
+    pub prepare: Vec<String>,
+    /// Seed of the draw.
+    pub draw: u64,
+}
+
+/// What all fits have in common.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// $p$.
+    pub n_atoms: usize,
+    /// λ.
+    pub sparsity: f64,
+    /// Box constraints of the SVM.
+    pub box_constraints: Vec<f64>,
+    /// Folds of its cross-validation.
+    pub folds: usize,
+    /// Whether new samples lean half as much on heat and threshold graphs, as the paper prints.
+    pub halve_new: bool,
+    /// Seeds of the first atoms.
+    pub seeds: Vec<u64>,
+}
+
+/// The knobs of a grid as the file has them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knobs {
+    /// The mean distance that widths and smoothnesses are meant for.
+    pub mean_distance: f64,
+    /// β.
+    pub manifold: Vec<f64>,
+    /// $k$, for lle and heat.
+    pub n_neighbors: Vec<usize>,
+    /// σ, for heat and threshold.
+    pub width: Vec<f64>,
+    /// ζ, for threshold.
+    pub percentile: Vec<f64>,
+    /// $\beta_L$, for learnt.
+    pub smoothness: Vec<f64>,
+    /// Seeds, if fewer than the method's.
+    pub seeds: Option<Vec<u64>>,
+}
+
+/// Errors that the paper reports, in per cent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are those of the graphs")]
+pub struct Paper {
+    #[serde(default)]
+    pub sc: Vec<f64>,
+    #[serde(default)]
+    pub heat: Vec<f64>,
+    #[serde(default)]
+    pub threshold: Vec<f64>,
+    #[serde(default)]
+    pub learnt: Vec<f64>,
+    #[serde(default)]
+    pub lle: Vec<f64>,
+}
+
+/// How much of a plan is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole grid.
+    Full,
+    /// The quick one.
+    Quick,
+}
+
+/// One column of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    /// Labelled samples.
+    pub labelled: usize,
+    /// Noise, in mean squared pixels.
+    pub noise: f64,
+}
+
+/// What is tried in one column.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The knobs as the file has them.
+    pub knobs: Knobs,
+    /// Seeds of the first atoms.
+    pub seeds: Vec<u64>,
+}
+
+/// A graph of the grid, with knobs as the file writes them.
+#[derive(Clone, Copy, Debug)]
+pub enum Setting {
+    /// No graph.
+    None,
+    /// LLE.
+    Lle(usize),
+    /// Heat: $k$, σ.
+    Heat(usize, f64),
+    /// Threshold: ζ, σ.
+    Threshold(f64, f64),
+    /// Learnt: $\beta_L$.
+    Learnt(f64),
+}
+
+/// The graphs of a table, in its order, `sc` being none.
+pub const GRAPHS: [&str; 5] = ["sc", "heat", "threshold", "learnt", "lle"];
+
+impl Plan {
+    /// The plan of this name, of those that come with the program.
+    #[must_use]
+    pub fn known(name: &str) -> Option<Self> {
+        let (_, text) = KNOWN.iter().find(|(known, _)| *known == name)?;
+        Self::parse(text, Path::new(name)).ok()
+    }
+
+    /// Reads and checks a plan.
+    ///
+    /// # Errors
+    /// If it cannot be read, has an unknown key, or asks for nothing.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        Self::parse(&text, path)
+    }
+
+    /// As [`Plan::read`], from text; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let refuse = |reason: String| Error::Plan { path: path.to_owned(), reason };
+        let plan: Self = toml::from_str(text)
+            .map_err(|error| refuse(error.to_string().trim().replace('\n', " ")))?;
+        plan.check().map_err(refuse)?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.labelled.is_empty() || self.noise.is_empty() {
+            return Err("`labelled` and `noise` need a number each, at least".into());
+        }
+        if self.labelled.len() > 1 && self.noise.len() > 1 {
+            return Err("either `labelled` or `noise` may have several numbers, not both".into());
+        }
+        if let Some(bad) = self.noise.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
+            return Err(format!("noise {bad}; it must be 0 or more"));
+        }
+        if self.data.range[1] <= self.data.range[0] {
+            return Err("`range` must go from a smaller to a larger number".into());
+        }
+        for (name, knobs) in [("grid", &self.grid), ("quick", &self.quick)] {
+            let empty = knobs.manifold.is_empty() || knobs.mean_distance <= 0.0;
+            if empty || knobs.manifold.iter().any(|v| !(*v > 0.0)) {
+                return Err(format!(
+                    "[{name}] needs a `mean_distance` and at least one `manifold`, all above 0"
+                ));
+            }
+        }
+        for graph in GRAPHS {
+            let n = self.paper(graph).len();
+            if n != 0 && n != self.columns().len() {
+                return Err(format!(
+                    "[paper] {graph} has {n} numbers; {} columns",
+                    self.columns().len()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of the table.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Column> {
+        let noises =
+            |labelled: usize| self.noise.iter().map(move |&noise| Column { labelled, noise });
+        self.labelled.iter().flat_map(|&labelled| noises(labelled)).collect()
+    }
+
+    /// What is tried.
+    #[must_use]
+    pub fn grid(&self, scope: Scope) -> Grid {
+        let mut knobs = match scope {
+            Scope::Full => self.grid.clone(),
+            Scope::Quick => self.quick.clone(),
+        };
+        // Each strength starts from the one before.
+        knobs.manifold.sort_by(f64::total_cmp);
+        let seeds = knobs.seeds.clone().unwrap_or_else(|| self.method.seeds.clone());
+        Grid { knobs, seeds }
+    }
+
+    /// What the paper reports for a graph.
+    #[must_use]
+    pub fn paper(&self, graph: &str) -> &[f64] {
+        match graph {
+            "sc" => &self.paper.sc,
+            "heat" => &self.paper.heat,
+            "threshold" => &self.paper.threshold,
+            "learnt" => &self.paper.learnt,
+            _ => &self.paper.lle,
+        }
+    }
+}
+
+impl Column {
+    /// How the table heads it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.noise > 0.0 {
+            format!("{} labelled, noise {}", self.labelled, self.noise)
+        } else {
+            format!("{} labelled", self.labelled)
+        }
+    }
+}
+
+impl Grid {
+    /// Every graph, the costly ones first so that the last to finish are short.
+    #[must_use]
+    pub fn settings(&self) -> Vec<Setting> {
+        let knobs = &self.knobs;
+        let mut all = Vec::new();
+        all.extend(knobs.smoothness.iter().map(|&smoothness| Setting::Learnt(smoothness)));
+        for &percentile in knobs.percentile.iter().rev() {
+            all.extend(knobs.width.iter().map(|&width| Setting::Threshold(percentile, width)));
+        }
+        for &k in &knobs.n_neighbors {
+            all.extend(knobs.width.iter().map(|&width| Setting::Heat(k, width)));
+        }
+        all.extend(knobs.n_neighbors.iter().map(|&k| Setting::Lle(k)));
+        all
+    }
+
+    /// Fits of one column.
+    #[must_use]
+    pub fn fits(&self) -> usize {
+        self.seeds.len() * (1 + self.settings().len() * self.knobs.manifold.len())
+    }
+}
+
+impl Setting {
+    /// Name of the graph.
+    #[must_use]
+    pub fn graph(self) -> &'static str {
+        match self {
+            Self::None => "sc",
+            Self::Lle(_) => "lle",
+            Self::Heat(..) => "heat",
+            Self::Threshold(..) => "threshold",
+            Self::Learnt(_) => "learnt",
+        }
+    }
+
+    /// The knobs as the plan writes them.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Lle(k) => format!("n_neighbors={k}"),
+            Self::Heat(k, width) => format!("n_neighbors={k} width={width}"),
+            Self::Threshold(percentile, width) => format!("percentile={percentile} width={width}"),
+            Self::Learnt(smoothness) => format!("smoothness={smoothness}"),
+        }
+    }
+
+    /// The knobs on samples whose mean distance is `scale` times the one they are meant for.
+    #[must_use]
+    pub fn knobs(self, scale: f64) -> GraphKnobs {
+        let knobs = GraphKnobs::new().normalise_trace(true);
+        let wide = |width: f64| Width::Absolute(width * scale);
+        match self {
+            Self::None => knobs,
+            Self::Lle(k) => knobs.graph(GraphChoice::Lle).n_neighbors(k),
+            Self::Heat(k, width) => {
+                knobs.graph(GraphChoice::Heat).n_neighbors(k).width(wide(width))
+            }
+            Self::Threshold(percentile, width) => {
+                knobs.graph(GraphChoice::Threshold).percentile(percentile).width(wide(width))
+            }
+            Self::Learnt(smoothness) => {
+                knobs.graph(GraphChoice::Learnt).smoothness(smoothness * scale * scale)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_that_come_with_the_program_are_sound() {
+        for (name, text) in KNOWN {
+            let plan = Plan::parse(text, Path::new(name));
+            assert!(plan.is_ok(), "{name}: {plan:?}");
+            assert!(Plan::known(name).is_some());
+        }
+        assert!(Plan::known("nothing").is_none());
+    }
+
+    #[test]
+    fn unknown_keys_and_impossible_wishes_are_refused() {
+        let good = KNOWN[0].1;
+        let refused = |text: String| match Plan::parse(&text, Path::new("plan.toml")) {
+            Err(error) => error.to_string(),
+            Ok(_) => String::new(),
+        };
+        assert!(refused(good.replace("sparsity", "sparsety")).contains("sparsety"));
+        assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
+        assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
+        assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));
+        assert!(
+            refused(good.replace("manifold = [0.01,", "manifold = [0.0,")).contains("manifold")
+        );
+    }
+}
