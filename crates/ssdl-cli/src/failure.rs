@@ -27,7 +27,7 @@ impl Failure {
 
     /// An error of the library about samples that came from this file.
     pub fn about(path: &Path, error: ssdl::Error) -> Self {
-        use ssdl::Error::{Diverged, Labels, NotFinite, Samples, Shape};
+        use ssdl::Error::{Diverged, Graph, Labels, NotFinite, Samples, Shape};
         let path = path.display();
         match error {
             // The readers let only finite numbers through, so it was lost on the way to `f32`.
@@ -35,7 +35,7 @@ impl Failure {
                 "{path}: sample {row}, feature {column} is too large for single precision; \
                  rescale it, or fit with --precision double"
             )),
-            Labels(_) | Samples(_) | Shape { .. } | Diverged { .. } => {
+            Graph(_) | Labels(_) | Samples(_) | Shape { .. } | Diverged { .. } => {
                 Self::Failed(format!("{path}: {error}"))
             }
             other => other.into(),

@@ -68,7 +68,8 @@ impl Watch for Onlooker {
                     None => step.name().to_owned(),
                 });
             }
-            View::Lines if step == Step::Classifier => {
+            // The one step that every iteration of every method has.
+            View::Lines if step == Step::Dictionary => {
                 let total = total.unwrap_or_default();
                 print::to_stderr(&format!(
                     "iteration {iteration} of at most {max_iterations}: objective {total}"

@@ -140,7 +140,8 @@ impl<T: Real> Fitted<'_, T> {
         steps.insert("graph".into(), report.graph_seconds.into());
         for name in ["start", "membership", "codes", "dictionary", "classifier"] {
             let rows = report.trace.iter().filter(|row| row.step.name() == name);
-            steps.insert(name.into(), rows.map(|row| row.seconds).sum::<f64>().into());
+            // Not `sum`: that of nothing is -0.
+            steps.insert(name.into(), rows.fold(0.0, |sum, row| sum + row.seconds).into());
         }
         steps.insert("save".into(), self.save_seconds.into());
         steps.into()

@@ -69,6 +69,13 @@ pub struct Method {
     pub halve_new: bool,
     /// Seeds of the first atoms.
     pub seeds: Vec<u64>,
+    /// Whether fits share graphs, anchors and starts; off only to measure what that gains.
+    #[serde(default = "yes")]
+    pub share: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The knobs of a grid as the file has them.

@@ -145,11 +145,7 @@ impl Sweep<'_> {
 
     /// One graph: all seeds, each along growing strength.
     fn with_graph(&self, setting: Setting, plain: &[Start<f32>]) -> Result<()> {
-        let scale = self.problem.mean_distance / self.grid.knobs.mean_distance;
-        let built = setting.knobs(scale).build(&self.problem.train)?;
-        let attachment = built.attachment.for_new_samples(self.plan.method.halve_new);
-        let anchors = attachment.anchor(&self.problem.train, &self.problem.test)?;
-        let connection = Connection { laplacian: built.laplacian, anchors };
+        let connection = self.connect(setting)?;
         let chains: Result<Vec<Vec<Row>>> = self
             .grid
             .seeds
@@ -158,6 +154,14 @@ impl Sweep<'_> {
             .map(|(&seed, start)| self.chain(setting, &connection, seed, start.clone()))
             .collect();
         self.rows.add(&chains?.concat())
+    }
+
+    fn connect(&self, setting: Setting) -> Result<Connection> {
+        let scale = self.problem.mean_distance / self.grid.knobs.mean_distance;
+        let built = setting.knobs(scale).build(&self.problem.train)?;
+        let attachment = built.attachment.for_new_samples(self.plan.method.halve_new);
+        let anchors = attachment.anchor(&self.problem.train, &self.problem.test)?;
+        Ok(Connection { laplacian: built.laplacian, anchors })
     }
 
     fn chain(
@@ -170,7 +174,11 @@ impl Sweep<'_> {
         let mut rows = Vec::new();
         for &manifold in &self.grid.knobs.manifold {
             let started = Instant::now();
-            let fitted = self.fit(Some(&connection.laplacian), manifold, seed, Some(start))?;
+            let share = self.plan.method.share;
+            let again = if share { None } else { Some(self.connect(setting)?) };
+            let connection = again.as_ref().unwrap_or(connection);
+            let from = share.then_some(start);
+            let fitted = self.fit(Some(&connection.laplacian), manifold, seed, from)?;
             let row = self.blank(setting, seed, manifold);
             rows.push(self.judge(row, &fitted, Some(&connection.anchors), started)?);
             start = Start { atoms: fitted.atoms, codes: fitted.codes };
@@ -235,13 +243,19 @@ impl Sweep<'_> {
         let non_zeros = fitted.codes.as_slice().iter().filter(|a| **a != 0.0).count();
         Ok(Row {
             box_constraint: chosen.box_constraint,
-            validation_error: 100.0 * (1.0 - right),
-            test_error: 100.0 * wrong as f64 / problem.test_classes.len() as f64,
-            objective: fitted.trace.last().map_or(0.0, |row| row.objective.total()),
+            validation_error: round(100.0 * (1.0 - right), 4),
+            test_error: round(100.0 * wrong as f64 / problem.test_classes.len() as f64, 4),
+            objective: round(fitted.trace.last().map_or(0.0, |row| row.objective.total()), 2),
             iterations: fitted.iterations,
-            non_zeros: non_zeros as f64 / fitted.codes.columns() as f64,
-            seconds: started.elapsed().as_secs_f64(),
+            non_zeros: round(non_zeros as f64 / fitted.codes.columns() as f64, 2),
+            seconds: round(started.elapsed().as_secs_f64(), 3),
             ..blank
         })
     }
+}
+
+/// As many digits as a row needs.
+fn round(value: f64, digits: i32) -> f64 {
+    let unit = 10f64.powi(digits);
+    (value * unit).round() / unit
 }

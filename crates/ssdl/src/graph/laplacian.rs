@@ -111,7 +111,12 @@ impl<T: Real> Laplacian<T> {
     #[must_use]
     pub fn ties(&self) -> Csr<T> {
         match &self.form {
-            Form::Affinities(weights) => weights.clone(),
+            Form::Affinities(weights) => {
+                // Weights may have underflown to zero when the graph was scaled.
+                let rows =
+                    (0..weights.rows()).map(|j| weights.row(j).filter(|(_, w)| *w > T::zero()));
+                Csr::from_rows(weights.columns(), rows)
+            }
             Form::Mixtures { factor, transposed } => {
                 let rows = (0..self.n_samples()).map(|j| {
                     let mixed = (j < factor.rows()).then(|| factor.row(j)).into_iter().flatten();

@@ -78,7 +78,7 @@ impl Portrait {
             hubs,
             trace: laplacian.trace(),
             largest_eigenvalue: top_eigenvalue(laplacian),
-            spectral_bound: laplacian.bound().iter().fold(0.0, |top, b| b.wide().max(top)),
+            spectral_bound: laplacian.bound().iter().fold(0.0, |top: f64, b| top.max(b.wide())),
             same_class: same_class(&ties, classes),
         }
     }

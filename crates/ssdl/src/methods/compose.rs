@@ -10,8 +10,8 @@ use crate::classifier::{ActivePoints, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
 use crate::dictionary::{Block, Dual, ProjectedFista, Update};
 use crate::fit::{
-    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, Watch, Weights,
-    alternate, memory_needed,
+    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch,
+    Weights, alternate, memory_needed,
 };
 use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
@@ -299,6 +299,7 @@ impl Composition {
         watch: &mut dyn Watch,
     ) -> Result<()> {
         let labels = &admitted.labels;
+        let started = Instant::now();
         match self.classifier {
             Ending::Margin { sharpness, active_points } => {
                 let learnt_already = self.weights.discrimination > 0.0;
@@ -306,15 +307,22 @@ impl Composition {
                     return Ok(());
                 }
                 let (rho, points) = (T::of(self.weights.rho()), (active_points, sharpness));
-                margin::fit_apart(&mut fitted.classifier, &fitted.codes, labels, points, rho)
+                margin::fit_apart(&mut fitted.classifier, &fitted.codes, labels, points, rho)?;
             }
             Ending::Svm { loss, box_constraints, folds } => {
                 let svm = LinearSvm { loss, seed, ..LinearSvm::default() };
                 let grid = (box_constraints, folds);
                 fitted.classifier = fit_svm(&svm, &fitted.codes, labels, grid, watch)?.classifier;
-                Ok(())
             }
         }
+        // The objective has no classifier in it; the row is there for its seconds.
+        let last = fitted.trace.last().map(|row| TraceRow {
+            step: Step::Classifier,
+            seconds: started.elapsed().as_secs_f64(),
+            ..row.clone()
+        });
+        fitted.trace.extend(last);
+        Ok(())
     }
 }
 

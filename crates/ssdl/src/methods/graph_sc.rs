@@ -39,7 +39,7 @@ knobs! {
         /// Whether the graph is scaled so that its trace is the number of samples.
         normalise_trace "": bool = true, Switch;
         /// Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
-        halve_new "": bool = true, Switch;
+        halve_new "": bool = false, Switch;
         /// Iterations without the graph, which is then built from the reconstructions.
         denoise "": usize = 0, WholeFrom(0);
         /// Box constraints of the SVM, of which cross-validation takes the best.

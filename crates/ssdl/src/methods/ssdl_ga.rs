@@ -54,7 +54,7 @@ knobs! {
         /// Whether the graph is scaled so that its trace is the number of samples.
         normalise_trace "": bool = false, Switch;
         /// Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
-        halve_new "": bool = true, Switch;
+        halve_new "": bool = false, Switch;
         /// Iterations without the graph, which is then built from the reconstructions.
         denoise "": usize = 0, WholeFrom(0);
         /// How undecided memberships may be: 1 votes for one class only, larger spreads the vote.

@@ -2,6 +2,7 @@
 
 mod digits;
 mod files;
+mod graphs;
 mod growth;
 mod numbers;
 mod parity;
@@ -31,6 +32,8 @@ Options:
                       threads  one and two threads in turn on 5,000 samples of MNIST
                       variants our own alternatives (coders, updates, active points, precision,
                                USSDL) on the published splits
+                      graphs   the learnt graph, the sharing within a grid, and the SVM beside
+                               scikit-learn's
                       all      everything
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
@@ -94,6 +97,12 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
             report.add(&variants::measure(&setting, name)?)?;
         }
     }
+    if wanted("graphs") {
+        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
+        report.add(&graphs::learnt(&setting)?)?;
+        report.add(&graphs::sharing(&setting)?)?;
+        report.add(&graphs::svm(&setting, &python)?)?;
+    }
     println!("kept in {}", report.path.display());
     Ok(())
 }
@@ -119,7 +128,8 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    if !["parity", "growth", "threads", "variants", "all"].contains(&options.set.as_str()) {
+    if !["parity", "growth", "threads", "variants", "graphs", "all"].contains(&options.set.as_str())
+    {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }
     Ok(Some(options))

@@ -123,10 +123,19 @@ impl<'a> Problem<'a> {
         files::read_labels(&found)
     }
 
+    /// The file of training samples.
+    pub fn samples(&self) -> PathBuf {
+        self.folder.join("train.npy")
+    }
+
+    /// The file of their labels.
+    pub fn labels(&self) -> PathBuf {
+        self.folder.join("labels.csv")
+    }
+
     fn fit_command(&self, threads: usize) -> Command {
         let mut command = Command::new(self.program);
-        command.arg("fit").arg(self.folder.join("train.npy"));
-        command.arg("--labels").arg(self.folder.join("labels.csv"));
+        command.arg("fit").arg(self.samples()).arg("--labels").arg(self.labels());
         command.arg("--model").arg(self.folder.join("m"));
         command.args(["--prepare", "scale=5"]);
         for (name, value) in self.knobs {

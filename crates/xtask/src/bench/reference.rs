@@ -53,11 +53,33 @@ impl<'a> Reference<'a> {
         command.args(["-B", "-W", "ignore"]).arg(driver).arg(dataset);
         command.arg("--reference").arg(self.folder).arg("--data").arg(self.data);
         command.args(["--seeds", &seed.to_string()]);
-        for variable in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"] {
-            command.env(variable, "1");
-        }
-        Scored::parse(&program::call(&mut command)?)
+        Scored::parse(&program::call(on_one_thread(&mut command))?)
     }
+
+    /// Seconds and objective of scikit-learn's linear SVM on these files, one thread.
+    pub fn time_svm(
+        &self,
+        samples: &Path,
+        labels: &Path,
+        box_constraint: &str,
+    ) -> Outcome<(f64, f64)> {
+        let script = workspace::top().join("crates/xtask/oracle/time_svm.py");
+        let mut command = Command::new(&self.python);
+        // It warns where its epochs run out; so do ours.
+        command.args(["-B", "-W", "ignore"]).arg(script);
+        command.arg(samples).arg(labels).arg(box_constraint);
+        let line: Value = serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
+            .during(|| "what scikit-learn's timing printed")?;
+        let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("no {key} was printed"));
+        Ok((number("seconds")?, number("objective")?))
+    }
+}
+
+fn on_one_thread(command: &mut Command) -> &mut Command {
+    for variable in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"] {
+        command.env(variable, "1");
+    }
+    command
 }
 
 impl Scored {
