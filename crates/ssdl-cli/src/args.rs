@@ -58,6 +58,7 @@ pub enum Command {
     Graph(Graph),
     Methods(Methods),
     Experiment(Experiment),
+    Tune(Tune),
 }
 
 /// Learn handwritten digits from ten labels a class, and compare
@@ -126,6 +127,9 @@ pub struct Fit {
     /// Set a knob of the method; may be given several times
     #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
     pub set: Vec<(String, String)>,
+    /// Take method, preparation and knobs from `ssdl tune`; --set goes on top
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["prepare", "method"])]
+    pub knobs: Option<PathBuf>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
     /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
@@ -224,10 +228,12 @@ One row of CSV a fit is kept in --out; rows that are there are not run again, so
 an interrupted experiment goes on where it stopped.
 
 Examples:
+  ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl
   ssdl experiment laplacians --data DATA --quick
-  ssdl experiment noise --data DATA --out results/noise.csv")]
+  ssdl experiment my-plan.toml --data DATA --out my-rows.csv")]
 pub struct Experiment {
-    /// One of laplacians, noise; or a plan of your own, in TOML
+    /// One of digits, unlabelled-curve, faces-yaleb, faces-ar, laplacians, noise; or
+    /// a plan of your own, in TOML
     #[arg(value_name = "NAME|FILE.toml")]
     pub name: String,
     /// Folder with the data sets [default: the variable SSDL_DATA]
@@ -236,12 +242,56 @@ pub struct Experiment {
     /// File of rows [default: results/NAME.csv, results/NAME-quick.csv]
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// The plan's small grid: minutes instead of an hour
+    /// Only these seeds, such as 0..5 (5 is left out) or 3..=3
+    #[arg(long, value_name = "FROM..TO", value_parser = seeds)]
+    pub seeds: Option<std::ops::Range<u64>>,
+    /// Only these runs or methods, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Run fits again whose rows are there
+    #[arg(long)]
+    pub again: bool,
+    /// The small grid of a comparison of graphs: minutes instead of an hour
     #[arg(long)]
     pub quick: bool,
     /// Run nothing; make the tables of the rows that are there
     #[arg(long)]
     pub tables: bool,
+}
+
+/// Look for good knobs, with nothing but the labels there are
+#[derive(Args)]
+#[command(after_help = "\
+Part of the labels is hidden in turn; a setting is judged by how many of those it
+finds. The knobs found are printed as TOML, and written to --out; use them with
+`ssdl fit --knobs FILE`. Knobs given with --set stay as they are.
+
+Example:
+  ssdl tune digits.csv --label-column label --fits 100 --out knobs.toml
+  ssdl fit digits.csv --label-column label --knobs knobs.toml --model m.ssdl")]
+pub struct Tune {
+    #[command(flatten)]
+    pub data: Data,
+    /// Method; see `ssdl methods`
+    #[arg(long, value_name = "NAME", default_value = "ssdl-ga")]
+    pub method: String,
+    /// Hold a knob at a value; may be given several times
+    #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
+    pub set: Vec<(String, String)>,
+    #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
+    pub prepare: Vec<String>,
+    /// Fits at the most
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub fits: usize,
+    /// Seconds at the most
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
+    /// Height and width of a sample that is an image
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
+    pub image: Option<[usize; 2]>,
+    /// File for the knobs, in TOML
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
 }
 
 /// An answer to a question about a file.
@@ -279,6 +329,18 @@ fn knob(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn seeds(text: &str) -> Result<std::ops::Range<u64>, String> {
+    let (from, to, more) = match text.split_once("..=") {
+        Some((from, to)) => (from, to, 1),
+        None => text.split_once("..").map_or((text, text, 1), |(from, to)| (from, to, 0)),
+    };
+    let bounds = from.trim().parse::<u64>().ok().zip(to.trim().parse::<u64>().ok());
+    bounds
+        .map(|(from, to)| from..to.saturating_add(more))
+        .filter(|range| !range.is_empty())
+        .ok_or_else(|| "write it as FROM..TO, such as 0..5, or as one seed".into())
+}
+
 fn image(text: &str) -> Result<[usize; 2], String> {
     let sides = text.split_once(['x', '×']).and_then(|(height, width)| {
         Some([height.trim().parse().ok()?, width.trim().parse().ok()?])
@@ -289,8 +351,8 @@ fn image(text: &str) -> Result<[usize; 2], String> {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 7] =
-    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment"];
+pub const COMMANDS: [&str; 8] =
+    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment", "tune"];
 
 /// What clap says over several lines, in one.
 pub fn in_one_line(error: &clap::Error) -> String {
@@ -335,6 +397,9 @@ mod tests {
     fn knobs_and_images_are_read() {
         assert_eq!(knob("sparsity = 0.3"), Ok(("sparsity".into(), "0.3".into())));
         assert!(knob("sparsity").is_err() && knob("=3").is_err());
+        assert_eq!(seeds("0..5"), Ok(0..5));
+        assert_eq!((seeds("2..=2"), seeds("7")), (Ok(2..3), Ok(7..8)));
+        assert!(seeds("5..2").is_err() && seeds("a").is_err());
         assert_eq!(image("28x14"), Ok([28, 14]));
         assert!(image("28").is_err() && image("0x3").is_err() && image("axb").is_err());
     }

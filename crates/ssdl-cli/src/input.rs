@@ -137,3 +137,17 @@ fn edges<T: Real>(path: &Path, lines: &Matrix<f64>) -> Outcome<Vec<(usize, usize
     };
     lines.iter_columns().enumerate().map(edge).collect()
 }
+
+/// Height and width of a sample: what the user says goes before what the file says.
+pub fn image(data: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Option<[usize; 2]>> {
+    let n_features = table.features.rows();
+    match said {
+        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
+            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
+            height * width,
+            data.data.display()
+        ))),
+        Some(image) => Ok(Some(image)),
+        None => Ok(table.image),
+    }
+}

@@ -49,6 +49,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Graph(args) => commands::graph::run(args, common),
         Command::Methods(args) => commands::methods::run(args, common),
         Command::Experiment(args) => commands::experiment::run(args, common),
+        Command::Tune(args) => commands::tune::run(args, common),
     }
 }
 

@@ -9,6 +9,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A plan that is not there.
+    #[error("unknown experiment `{name}`; known: {known}, or a file that ends in .toml")]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+
     /// A plan that cannot be run.
     #[error("{}: {reason}", path.display())]
     Plan {

@@ -1,9 +1,24 @@
-//! The experiments of the paper as data: a plan in TOML goes in, rows of CSV and tables come out.
+//! Experiments as data: a plan in TOML goes in, rows of CSV and tables come out.
 //!
-//! [`graphs`] compares graphs for sparse coding over grids of knobs, sharing whatever fits of one
-//! grid have in common.
+//! [`comparison`] runs methods on splits of data sets, as the tables of the paper do; [`graphs`]
+//! compares graphs for sparse coding over grids of knobs; [`tune`] looks for knobs with few labels.
 
+pub mod comparison;
 mod error;
 pub mod graphs;
+mod plan;
+mod rows;
+pub mod tune;
 
 pub use error::{Error, Result};
+pub use plan::{KNOWN, Plan};
+pub use rows::{Record, Rows};
+
+/// Whoever looks on while an experiment runs.
+pub trait Watch: Sync {
+    /// So many of the fits are done; `now` says what is being done.
+    fn done(&self, fits: usize, of: usize, now: &str);
+
+    /// Whether to stop before the next fit.
+    fn stop(&self) -> bool;
+}

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use ssdl::threads;
-use ssdl_experiments::graphs::{self, KNOWN, Plan, Rows, Scope, Watch};
+use ssdl_experiments::comparison::{self, Choice};
+use ssdl_experiments::graphs::{self, Scope};
+use ssdl_experiments::{Plan, Rows, Watch};
 
 use crate::args::{Common, Experiment};
 use crate::failure::{Failure, Outcome};
@@ -15,51 +17,78 @@ use crate::{cancel, print};
 
 /// Runs the command.
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
-    let plan = plan(&args.name)?;
-    let scope = if args.quick { Scope::Quick } else { Scope::Full };
-    let rows = Rows::open(&out(args))?;
+    let plan = Plan::find(&args.name)?;
     let started = Instant::now();
-    if !args.tables {
-        let folder = data(args)?;
-        cancel::listen(common.quiet);
-        let onlooker = Onlooker::new(common.quiet);
-        let done = threads::run(common.threads.into(), || {
-            graphs::run(&plan, scope, &folder, &rows, &onlooker)
-        });
-        onlooker.finish();
-        done?;
-    }
-    let all = rows.all();
-    let tables = graphs::report(&plan, &all);
+    let path = out(args);
+    let (tables, count) = match &plan {
+        Plan::Graphs(plan) => {
+            refuse_of_comparisons(args)?;
+            let scope = if args.quick { Scope::Quick } else { Scope::Full };
+            let rows = Rows::open(&path)?;
+            watched(args, common, |folder, onlooker| {
+                graphs::run(plan, scope, folder, &rows, onlooker)
+            })?;
+            (graphs::report(plan, &rows.all()), rows.all().len())
+        }
+        Plan::Comparison(plan) => {
+            if args.quick {
+                return Err(Failure::Misuse(
+                    "this plan has no small grid; choose with --seeds and --methods".into(),
+                ));
+            }
+            let choice = Choice {
+                seeds: args.seeds.clone().map(|seeds| seeds.collect()).unwrap_or_default(),
+                methods: args.methods.clone(),
+                threads: common.threads.into(),
+                again: args.again,
+            };
+            let rows = Rows::open(&path)?;
+            watched(args, common, |folder, onlooker| {
+                comparison::run(plan, &choice, folder, &rows, onlooker)
+            })?;
+            (comparison::report(plan, &rows.all()), rows.all().len())
+        }
+    };
     if common.json {
         print::json(&json!({
-            "title": plan.title,
-            "rows": rows.path().display().to_string(),
-            "n_rows": all.len(),
+            "title": plan.title(),
+            "rows": path.display().to_string(),
+            "n_rows": count,
             "seconds": started.elapsed().as_secs_f64(),
             "tables": tables,
         }))
     } else {
-        let path = rows.path().display();
-        let count = all.len();
-        print::to_stdout(&format!("## {}\n\n{tables}{count} rows in {path}\n", plan.title))
+        let path = path.display();
+        print::to_stdout(&format!("## {}\n\n{tables}{count} rows in {path}\n", plan.title()))
     }
 }
 
-/// A plan by name, or a file.
-fn plan(name: &str) -> Outcome<Plan> {
-    if let Some(plan) = Plan::known(name) {
-        return Ok(plan);
+/// Runs the fits, unless only tables are wanted.
+fn watched(
+    args: &Experiment,
+    common: &Common,
+    fits: impl FnOnce(&Path, &Onlooker) -> ssdl_experiments::Result<()> + Send,
+) -> Outcome {
+    if args.tables {
+        return Ok(());
     }
-    let path = Path::new(name);
-    if path.extension().is_none() && !path.exists() {
-        let known: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::Misuse(format!(
-            "unknown experiment `{name}`; known: {}, or a file that ends in .toml",
-            known.join(", ")
-        )));
+    let folder = data(args)?;
+    cancel::listen(common.quiet);
+    let onlooker = Onlooker::new(common.quiet);
+    let done = threads::run(common.threads.into(), || fits(&folder, &onlooker));
+    onlooker.finish();
+    Ok(done?)
+}
+
+fn refuse_of_comparisons(args: &Experiment) -> Outcome {
+    if args.seeds.is_some() || !args.methods.is_empty() || args.again {
+        return Err(Failure::Misuse(
+            "--seeds, --methods and --again are for comparisons of methods; this plan compares \
+             graphs over its grid"
+                .into(),
+        ));
     }
-    Ok(Plan::read(path)?)
+    Ok(())
 }
 
 fn data(args: &Experiment) -> Outcome<PathBuf> {
@@ -81,14 +110,15 @@ fn out(args: &Experiment) -> PathBuf {
 }
 
 /// A bar with the time left on a terminal, a line now and then in a pipe.
-enum Onlooker {
+pub enum Onlooker {
     Bar(ProgressBar),
     Lines(std::sync::Mutex<Instant>),
     Nothing,
 }
 
 impl Onlooker {
-    fn new(quiet: bool) -> Self {
+    /// Chooses the view by where stderr goes.
+    pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Nothing;
         }
@@ -104,7 +134,8 @@ impl Onlooker {
         Self::Bar(bar)
     }
 
-    fn finish(&self) {
+    /// Clears the bar.
+    pub fn finish(&self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
         }

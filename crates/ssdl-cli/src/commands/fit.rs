@@ -8,7 +8,7 @@ use std::time::Instant;
 use ssdl::fit::Stop;
 use ssdl::methods::{self, Options};
 use ssdl::{Error, Model, Real};
-use ssdl_data::Table;
+use ssdl_experiments::tune::Setting;
 
 use super::summary::{self, Fitted};
 use crate::args::{Common, Fit, Precision};
@@ -24,22 +24,37 @@ pub fn run(args: &Fit, common: &Common) -> Outcome {
     }
 }
 
+/// Method, preparation and knobs, from the command line or from a file of `ssdl tune`.
+fn asked(args: &Fit) -> Outcome<Setting> {
+    let Some(path) = &args.knobs else {
+        return Ok(Setting::new(&args.method, args.prepare.clone(), &args.set));
+    };
+    let file = Setting::read(path)?;
+    let mut knobs = file.pairs();
+    knobs.retain(|(name, _)| args.set.iter().all(|(own, _)| own != name));
+    knobs.extend(args.set.iter().cloned());
+    // A file without steps asks for none; the command line without steps asks for the default.
+    let prepare = if file.prepare.is_empty() { vec!["none".into()] } else { file.prepare };
+    Ok(Setting::new(&file.method, prepare, &knobs))
+}
+
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
-    let method = methods::find::<T>(&args.method)?;
-    method.check(&args.set)?;
-    let mut options = options::<T>(args, common)?;
+    let asked = asked(args)?;
+    let (method, knobs) = (methods::find::<T>(&asked.method)?, asked.pairs());
+    method.check(&knobs)?;
+    let mut options = options::<T>(args, &asked, common)?;
     input::check_label_source(&args.data)?;
     check_paths(args)?;
 
     cancel::listen(common.quiet);
     let started = Instant::now();
     let table = input::read(&args.data, None)?;
-    options.image = image(args, &table)?;
+    options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<T>(&args.data, table)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
     let n_classes = samples.labels().classes().len();
-    let memory_needed = method.memory_needed(&args.set, n_features, n_samples, n_classes)?;
+    let memory_needed = method.memory_needed(&knobs, n_features, n_samples, n_classes)?;
     if !common.json {
         print::to_stdout(&summary::before(&args.data.data, &samples, memory_needed))?;
     }
@@ -51,7 +66,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     }
 
     let mut onlooker = Onlooker::new(common.quiet);
-    let model = method.fit(&args.set, samples, &options, &mut onlooker);
+    let model = method.fit(&knobs, samples, &options, &mut onlooker);
     let notices = onlooker.finish();
     let model = model.map_err(|error| Failure::about(&args.data.data, error))?;
     let started = Instant::now();
@@ -71,14 +86,14 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
 }
 
 /// Preparation, seed and limits; an unknown or impossible step is found here.
-fn options<T: Real>(args: &Fit, common: &Common) -> Outcome<Options<T>> {
+fn options<T: Real>(args: &Fit, asked: &Setting, common: &Common) -> Outcome<Options<T>> {
     let mut options = Options {
         seed: common.seed,
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
         ..Options::default()
     };
-    if let Some(plans) = input::plans(&args.prepare)? {
+    if let Some(plans) = input::plans(&asked.prepare)? {
         options.prepare = plans;
     }
     Ok(options)
@@ -86,26 +101,19 @@ fn options<T: Real>(args: &Fit, common: &Common) -> Outcome<Options<T>> {
 
 fn check_paths(args: &Fit) -> Outcome {
     let mut inputs = vec![args.data.data.as_path()];
-    inputs.extend(args.data.labels.as_deref().into_iter().chain(args.graph.as_deref()));
+    inputs.extend(
+        args.data
+            .labels
+            .as_deref()
+            .into_iter()
+            .chain(args.graph.as_deref())
+            .chain(args.knobs.as_deref()),
+    );
     output::check_different(&[Some(&args.model), args.trace.as_deref()])?;
     for path in std::iter::once(&args.model).chain(&args.trace) {
         output::check(path, &inputs)?;
     }
     Ok(())
-}
-
-/// What the user says goes before what the file says.
-fn image(args: &Fit, table: &Table) -> Outcome<Option<[usize; 2]>> {
-    let n_features = table.features.rows();
-    match args.image {
-        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
-            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
-            height * width,
-            args.data.data.display()
-        ))),
-        Some(image) => Ok(Some(image)),
-        None => Ok(table.image),
-    }
 }
 
 fn trace<T: Real>(model: &Model<T>) -> String {

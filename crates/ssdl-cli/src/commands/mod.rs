@@ -8,3 +8,4 @@ pub mod inspect;
 pub mod methods;
 pub mod predict;
 mod summary;
+pub mod tune;

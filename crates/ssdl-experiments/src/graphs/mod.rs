@@ -8,32 +8,30 @@
 
 mod data;
 mod plan;
-mod rows;
+mod row;
 mod sweep;
 mod table;
 
-pub use plan::{Column, GRAPHS, Grid, KNOWN, Plan, Scope, Setting};
-pub use rows::{Row, Rows};
+pub use plan::{Column, GRAPHS, Grid, Plan, Scope, Setting};
+pub use row::Row;
 pub use table::report;
 
 use std::path::Path;
 
-use crate::Result;
-
-/// Whoever looks on while an experiment runs.
-pub trait Watch: Sync {
-    /// So many of the fits are done.
-    fn done(&self, fits: usize, of: usize, column: &str);
-
-    /// Whether to stop before the next graph.
-    fn stop(&self) -> bool;
-}
+use crate::rows::Rows;
+use crate::{Result, Watch};
 
 /// Runs what is missing of a plan on the data in a folder; rows that exist are not run again.
 ///
 /// # Errors
 /// If the data cannot be read, a fit fails, or the watcher stops it.
-pub fn run(plan: &Plan, scope: Scope, folder: &Path, rows: &Rows, watch: &dyn Watch) -> Result<()> {
+pub fn run(
+    plan: &Plan,
+    scope: Scope,
+    folder: &Path,
+    rows: &Rows<Row>,
+    watch: &dyn Watch,
+) -> Result<()> {
     let raw = data::Raw::read(&plan.data, folder)?;
     let columns = plan.columns();
     let grid = plan.grid(scope);

@@ -1,23 +1,16 @@
 //! The description of a comparison, read from TOML.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use ssdl::graph::Width;
 use ssdl::methods::{GraphChoice, GraphKnobs};
-
-use crate::{Error, Result};
-
-/// Plans that come with the program.
-pub const KNOWN: [(&str, &str); 2] = [
-    ("laplacians", include_str!("../../../../experiments/laplacians.toml")),
-    ("noise", include_str!("../../../../experiments/noise.toml")),
-];
 
 /// A comparison of graphs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// Always `graphs`.
+    #[serde(rename = "kind")]
+    _kind: serde::de::IgnoredAny,
     /// What it shows, in a line.
     pub title: String,
     /// Numbers of labelled samples, one column of the table each.
@@ -161,35 +154,8 @@ pub enum Setting {
 pub const GRAPHS: [&str; 5] = ["sc", "heat", "threshold", "learnt", "lle"];
 
 impl Plan {
-    /// The plan of this name, of those that come with the program.
-    #[must_use]
-    pub fn known(name: &str) -> Option<Self> {
-        let (_, text) = KNOWN.iter().find(|(known, _)| *known == name)?;
-        Self::parse(text, Path::new(name)).ok()
-    }
-
-    /// Reads and checks a plan.
-    ///
-    /// # Errors
-    /// If it cannot be read, has an unknown key, or asks for nothing.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-        Self::parse(&text, path)
-    }
-
-    /// As [`Plan::read`], from text; `path` is for messages.
-    ///
-    /// # Errors
-    /// As [`Plan::read`].
-    pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let refuse = |reason: String| Error::Plan { path: path.to_owned(), reason };
-        let plan: Self = toml::from_str(text)
-            .map_err(|error| refuse(error.to_string().trim().replace('\n', " ")))?;
-        plan.check().map_err(refuse)?;
-        Ok(plan)
-    }
-
-    fn check(&self) -> std::result::Result<(), String> {
+    /// Refuses what cannot be run.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
         if self.labelled.is_empty() || self.noise.is_empty() {
             return Err("`labelled` and `noise` need a number each, at least".into());
         }
@@ -335,36 +301,5 @@ impl Setting {
                 knobs.graph(GraphChoice::Learnt).smoothness(smoothness * scale * scale)
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plans_that_come_with_the_program_are_sound() {
-        for (name, text) in KNOWN {
-            let plan = Plan::parse(text, Path::new(name));
-            assert!(plan.is_ok(), "{name}: {plan:?}");
-            assert!(Plan::known(name).is_some());
-        }
-        assert!(Plan::known("nothing").is_none());
-    }
-
-    #[test]
-    fn unknown_keys_and_impossible_wishes_are_refused() {
-        let good = KNOWN[0].1;
-        let refused = |text: String| match Plan::parse(&text, Path::new("plan.toml")) {
-            Err(error) => error.to_string(),
-            Ok(_) => String::new(),
-        };
-        assert!(refused(good.replace("sparsity", "sparsety")).contains("sparsety"));
-        assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
-        assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
-        assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));
-        assert!(
-            refused(good.replace("manifold = [0.01,", "manifold = [0.0,")).contains("manifold")
-        );
     }
 }

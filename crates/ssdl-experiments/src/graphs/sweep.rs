@@ -14,11 +14,11 @@ use ssdl::fit::{Fitted, Recipe, Silent, Start, Weights, alternate};
 use ssdl::graph::{Anchors, Laplacian};
 use ssdl::model::{Pull, code_new};
 
-use super::Watch;
 use super::data::Problem;
 use super::plan::{Grid, Plan, Setting};
-use super::rows::{Row, Rows};
-use crate::{Error, Result};
+use super::row::Row;
+use crate::rows::Rows;
+use crate::{Error, Result, Watch};
 
 /// Outer iterations at the most, and the relative change that ends them sooner.
 const MAX_ITERATIONS: usize = 20;
@@ -36,7 +36,7 @@ pub fn run(
     plan: &Plan,
     grid: &Grid,
     problem: &Problem,
-    rows: &Rows,
+    rows: &Rows<Row>,
     place: Place,
     watch: &dyn Watch,
 ) -> Result<()> {
@@ -86,7 +86,7 @@ struct Sweep<'a> {
     plan: &'a Plan,
     grid: &'a Grid,
     problem: &'a Problem,
-    rows: &'a Rows,
+    rows: &'a Rows<Row>,
 }
 
 /// A graph over the training samples and the ties of the test samples to it.

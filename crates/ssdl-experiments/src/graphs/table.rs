@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::plan::{Column, GRAPHS, Plan};
-use super::rows::Row;
+use super::row::Row;
 
 /// Markdown: the error of the best setting as the paper chose it (on the test samples, best of the
 /// seeds), and the error of the setting that cross-validation on the labelled samples chooses (mean

@@ -6,7 +6,7 @@ use super::accelerate::{carry_on, overshoot};
 use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch, Weights};
 use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
 use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
-use crate::dictionary::{Statistics, Update, gram, init, revive};
+use crate::dictionary::{Statistics, Update, gram, init, project, revive};
 use crate::graph::Laplacian;
 use crate::matrix::absolute_sum;
 use crate::samples::Labels;
@@ -50,7 +50,7 @@ pub struct Recipe<'a, T> {
 /// Where an alternation begins: the end of an earlier one, mostly.
 #[derive(Clone, Debug)]
 pub struct Start<T> {
-    /// $D$, $n\times p$, feasible.
+    /// $D$, $n\times p$; shrunk into the ball where an atom is too long.
     pub atoms: Matrix<T>,
     /// $A$, $p\times N$.
     pub codes: Matrix<T>,
@@ -147,7 +147,12 @@ impl<'a, T: Real> Run<'a, T> {
         let clock = Instant::now();
         let energy = samples.squared_norm();
         let (atoms, codes) = match &recipe.start {
-            Some(start) => (start.atoms.clone(), start.codes.clone()),
+            Some(start) => {
+                let mut atoms = start.atoms.clone();
+                let radius = T::of(recipe.atom_norm);
+                (0..atoms.columns()).for_each(|k| project(atoms.column_mut(k), radius));
+                (atoms, start.codes.clone())
+            }
             None => first_atoms_and_codes(samples, labels, recipe, watch)?,
         };
         let gram = gram(&atoms);

@@ -108,7 +108,10 @@ impl Composition {
             self.say_that_the_graph_stands(watch)?;
             let (connected, graph_seconds) = connected.unzip();
             let laplacian = connected.as_ref().map(|c| &c.laplacian);
-            let mut fitted = self.alternate(&admitted, laplacian, denoised, options.seed, watch)?;
+            let begin = denoised
+                .map(|fitted| Start { atoms: fitted.atoms, codes: fitted.codes })
+                .or_else(|| self.begin(&admitted, options));
+            let mut fitted = self.alternate(&admitted, laplacian, begin, options.seed, watch)?;
             self.classify(&mut fitted, &admitted, options.seed, watch)?;
             let rule = OutOfSample {
                 sparsity: self.weights.sparsity,
@@ -208,6 +211,15 @@ impl Composition {
         }
     }
 
+    /// The user's start, if it is of the right size.
+    fn begin<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Option<Start<T>> {
+        let (n, count) = (admitted.features.rows(), admitted.features.columns());
+        let sizes = (n, self.n_atoms, self.n_atoms, count);
+        options.start.clone().filter(|Start { atoms, codes }| {
+            (atoms.rows(), atoms.columns(), codes.rows(), codes.columns()) == sizes
+        })
+    }
+
     fn say_that_the_graph_stands(&self, watch: &mut dyn Watch) -> Result<()> {
         let first = Progress {
             iteration: 0,
@@ -232,7 +244,8 @@ impl Composition {
             return Ok(None);
         }
         let first = Self { max_iterations: self.denoise, ..self.clone() };
-        let fitted = first.alternate(admitted, None, None, options.seed, watch)?;
+        let begin = self.begin(admitted, options);
+        let fitted = first.alternate(admitted, None, begin, options.seed, watch)?;
         match fitted.stop {
             Stop::Cancelled => Err(Error::Cancelled),
             _ => Ok(Some(fitted)),
@@ -243,7 +256,7 @@ impl Composition {
         &self,
         admitted: &Admitted<T>,
         laplacian: Option<&Laplacian<T>>,
-        before: Option<Fitted<T>>,
+        start: Option<Start<T>>,
         seed: u64,
         watch: &mut dyn Watch,
     ) -> Result<Fitted<T>> {
@@ -285,7 +298,7 @@ impl Composition {
             max_iterations: self.max_iterations,
             tolerance: self.tolerance,
             seed,
-            start: before.map(|fitted| Start { atoms: fitted.atoms, codes: fitted.codes }),
+            start,
         };
         alternate(&admitted.features, &admitted.labels, &recipe, watch)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::fit::Watch;
+use crate::fit::{Start, Watch};
 use crate::graph::Graph;
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
@@ -20,6 +20,9 @@ pub struct Options<T> {
     pub prepare: Vec<Plan>,
     /// A graph to use instead of the method's own.
     pub graph: Option<Arc<dyn Graph<T> + Send>>,
+    /// Atoms and codes to begin with, from an earlier fit of the same samples; left aside where their
+    /// sizes do not fit.
+    pub start: Option<Start<T>>,
     /// Height and width, where samples are images; kept in the model for pictures.
     pub image: Option<[usize; 2]>,
 }
@@ -33,6 +36,7 @@ impl<T: Real> Default for Options<T> {
             memory_limit: None,
             prepare: "scale=5".parse().into_iter().collect(),
             graph: None,
+            start: None,
             image: None,
         }
     }

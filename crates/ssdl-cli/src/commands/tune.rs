@@ -1,0 +1,99 @@
+//! `ssdl tune`: knobs that do best on labels hidden from them.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+use ssdl::methods::{self, Options};
+use ssdl_experiments::tune::{Budget, Found, Setting, tune};
+
+use super::experiment::Onlooker;
+use super::summary::typed;
+use crate::args::{Common, Tune};
+use crate::failure::{Failure, Outcome};
+use crate::print::{Sheet, counted, percent, seconds};
+use crate::{cancel, input, output, print};
+
+/// Runs the command.
+pub fn run(args: &Tune, common: &Common) -> Outcome {
+    let method = methods::find::<f32>(&args.method)?;
+    method.check(&args.set)?;
+    input::check_label_source(&args.data)?;
+    if let Some(path) = &args.out {
+        let mut inputs = vec![args.data.data.as_path()];
+        inputs.extend(args.data.labels.as_deref());
+        output::check(path, &inputs)?;
+    }
+    let budget = Budget { fits: args.fits, seconds: args.seconds.unwrap_or(f64::INFINITY) };
+    if budget.fits == 0 || budget.seconds.is_nan() || budget.seconds <= 0.0 {
+        return Err(Failure::Misuse("a search needs a fit and some seconds at least".into()));
+    }
+    let mut options =
+        Options { seed: common.seed, threads: common.threads.into(), ..Options::default() };
+    if let Some(plans) = input::plans(&args.prepare)? {
+        options.prepare = plans;
+    }
+    let table = input::read(&args.data, None)?;
+    options.image = input::image(&args.data, args.image, &table)?;
+    let samples = input::samples::<f32>(&args.data, table)?;
+    cancel::listen(common.quiet);
+    let started = Instant::now();
+    let onlooker = Onlooker::new(common.quiet);
+    let found = tune(method, &args.set, &samples, &options, budget, &onlooker);
+    onlooker.finish();
+    let found = found.map_err(|error| match error {
+        ssdl_experiments::Error::Fit(inner) => Failure::about(&args.data.data, inner),
+        other => other.into(),
+    })?;
+    let steps: Vec<String> = options.prepare.iter().map(ToString::to_string).collect();
+    let text = Setting::new(&args.method, steps, &found.knobs).text()?;
+    if let Some(path) = &args.out {
+        output::write(path, text.as_bytes())?;
+    }
+    let elapsed = started.elapsed().as_secs_f64();
+    if common.json {
+        return print::json(&answer(args, &found, elapsed));
+    }
+    if !common.quiet {
+        print::to_stderr(&summary(&found, elapsed));
+    }
+    print::to_stdout(&text)
+}
+
+fn summary(found: &Found, elapsed: f64) -> String {
+    let mut sheet = Sheet::default();
+    let (fits, folds) = (counted(found.fits, "fit", "fits"), counted(found.folds, "fold", "folds"));
+    let settings = counted(found.tried.len(), "setting", "settings");
+    sheet.row("tried", format!("{settings} in {fits}, {folds}, {}", seconds(elapsed)));
+    sheet.row(
+        "hidden",
+        format!(
+            "{} of the labels found, {} before",
+            percent(found.accuracy),
+            percent(found.before)
+        ),
+    );
+    if found.cut_short {
+        sheet.row("budget", "spent before the last stage; more fits may find better knobs");
+    }
+    sheet.text().trim_end().to_owned()
+}
+
+fn answer(args: &Tune, found: &Found, elapsed: f64) -> Value {
+    let object = |knobs: &[(String, String)]| -> Value {
+        let pairs = knobs.iter().map(|(name, value)| (name.clone(), typed(value)));
+        pairs.collect::<Map<_, _>>().into()
+    };
+    let tried = found.tried.iter();
+    let tried = tried.map(|t| json!({"knobs": object(&t.knobs), "accuracy": t.accuracy}));
+    json!({
+        "method": args.method,
+        "knobs": object(&found.knobs),
+        "accuracy": found.accuracy,
+        "accuracy_before": found.before,
+        "fits": found.fits,
+        "folds": found.folds,
+        "cut_short": found.cut_short,
+        "tried": tried.collect::<Vec<_>>(),
+        "seconds": elapsed,
+    })
+}

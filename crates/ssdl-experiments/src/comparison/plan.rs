@@ -1,0 +1,210 @@
+//! The description of a comparison of methods, read from TOML.
+
+use serde::Deserialize;
+
+/// Methods on splits of data sets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Always `comparison`.
+    #[serde(rename = "kind")]
+    _kind: serde::de::IgnoredAny,
+    /// What it shows, in a line.
+    pub title: String,
+    /// The data sets.
+    pub data: Vec<Data>,
+    /// Which samples are labelled, unlabelled and held out.
+    pub split: Vec<Split>,
+    /// What is fitted, a row of the table each.
+    pub run: Vec<Run>,
+    /// Numbers to stand beside ours.
+    #[serde(default)]
+    pub paper: Vec<Paper>,
+}
+
+/// A data set.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// What the table calls it.
+    pub name: String,
+    /// Files of samples within the data folder, one after the other.
+    pub files: Vec<String>,
+    /// Files of labels, one for each file of samples; if left away, labels are in the samples' files.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Column, or array, that holds the labels.
+    pub label_column: Option<String>,
+    /// Array that holds the samples.
+    pub array: Option<String>,
+    /// Values in this range become numbers from 0 to 1.
+    pub range: Option<[f64; 2]>,
+    /// Height and width of a sample that is an image.
+    pub image: Option<[usize; 2]>,
+    /// Whether pixels run column by column in the file.
+    #[serde(default)]
+    pub turned: bool,
+    /// Use only the first so many samples.
+    pub rows: Option<usize>,
+    /// Name under which a method's description lists the paper's knobs for it.
+    pub published: Option<String>,
+}
+
+/// Which samples play which part: the index lists of a file, or counts per class drawn with a seed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// What the table calls it.
+    pub name: String,
+    /// The data sets it is for; all, if left away.
+    pub data: Option<Vec<String>>,
+    /// File of index lists.
+    pub file: Option<String>,
+    /// Labelled samples of each class.
+    pub labelled: Option<usize>,
+    /// Unlabelled samples of each class.
+    pub unlabelled: Option<usize>,
+    /// Test samples of each class; all others, if left away.
+    pub test: Option<usize>,
+    /// Seeds of the draws; a file has its own.
+    #[serde(default)]
+    pub seeds: Vec<u64>,
+}
+
+/// One fit of a method.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What the table calls it.
+    pub name: String,
+    /// Name of the method.
+    pub method: String,
+    /// Preparation steps.
+    #[serde(default)]
+    pub prepare: Vec<String>,
+    /// Whether to take the knobs that the paper used on the data set.
+    #[serde(default)]
+    pub published: bool,
+    /// Knobs on top.
+    #[serde(default)]
+    pub knobs: toml::Table,
+    /// Fits that may be spent on looking for better knobs, on the labels of the split alone.
+    #[serde(default)]
+    pub tune: usize,
+    /// The data sets it is for; all, if left away.
+    pub data: Option<Vec<String>>,
+}
+
+/// A number of the paper, in per cent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// The run it stands beside, or a method that is not run.
+    pub run: String,
+    /// Its data set.
+    pub data: String,
+    /// Its split; all of the data set, if left away.
+    pub split: Option<String>,
+    /// Test accuracy.
+    pub accuracy: f64,
+    /// Standard deviation, where given.
+    pub spread: Option<f64>,
+}
+
+impl Plan {
+    /// Refuses what cannot be run.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.data.is_empty() || self.split.is_empty() || self.run.is_empty() {
+            return Err(
+                "a comparison needs [[data]], [[split]] and [[run]], one each at least".into()
+            );
+        }
+        let names: Vec<&str> = self.data.iter().map(|data| data.name.as_str()).collect();
+        unique("data", &names)?;
+        unique("split", &self.split.iter().map(|split| split.name.as_str()).collect::<Vec<_>>())?;
+        unique("run", &self.run.iter().map(|run| run.name.as_str()).collect::<Vec<_>>())?;
+        let chosen = self.split.iter().filter_map(|split| split.data.as_ref());
+        let chosen = chosen.chain(self.run.iter().filter_map(|run| run.data.as_ref())).flatten();
+        for name in chosen.chain(self.paper.iter().map(|paper| &paper.data)) {
+            if !names.contains(&name.as_str()) {
+                return Err(format!("there is no data set `{name}`; known: {}", names.join(", ")));
+            }
+        }
+        self.data.iter().try_for_each(Data::check)?;
+        self.split.iter().try_for_each(Split::check)?;
+        self.run.iter().try_for_each(Run::check)
+    }
+
+    /// The splits of a data set.
+    pub(super) fn splits_of<'a>(&'a self, data: &'a Data) -> impl Iterator<Item = &'a Split> {
+        self.split.iter().filter(|split| covers(split.data.as_ref(), data))
+    }
+
+    /// The runs on a data set.
+    pub(super) fn runs_of<'a>(&'a self, data: &'a Data) -> impl Iterator<Item = &'a Run> {
+        self.run.iter().filter(|run| covers(run.data.as_ref(), data))
+    }
+}
+
+fn covers(chosen: Option<&Vec<String>>, data: &Data) -> bool {
+    chosen.is_none_or(|names| names.contains(&data.name))
+}
+
+fn unique(what: &str, names: &[&str]) -> Result<(), String> {
+    let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    twice.map_or(Ok(()), |(_, name)| Err(format!("two [[{what}]] are called `{name}`")))
+}
+
+impl Data {
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        if self.files.is_empty() {
+            return Err(format!("data `{name}` names no files"));
+        }
+        if !self.labels.is_empty() && self.labels.len() != self.files.len() {
+            return Err(format!("data `{name}`: as many `labels` as `files`, or none"));
+        }
+        if self.range.is_some_and(|[low, high]| high <= low || high.is_nan() || low.is_nan()) {
+            return Err(format!(
+                "data `{name}`: `range` must go from a smaller to a larger number"
+            ));
+        }
+        if self.turned && self.image.is_none() {
+            return Err(format!("data `{name}`: `turned` needs `image`"));
+        }
+        Ok(())
+    }
+}
+
+impl Split {
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        let counts = self.labelled.is_some() || self.unlabelled.is_some() || self.test.is_some();
+        match (&self.file, counts) {
+            (Some(_), true) => Err(format!("split `{name}`: either a `file` or counts, not both")),
+            (None, _) if self.labelled.is_none_or(|count| count == 0) => {
+                Err(format!("split `{name}`: give a `file`, or `labelled` of at least 1"))
+            }
+            (None, _) if self.seeds.is_empty() => {
+                Err(format!("split `{name}`: counts need `seeds` to be drawn with"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Run {
+    fn check(&self) -> Result<(), String> {
+        let about = |error: ssdl::Error| format!("run `{}`: {error}", self.name);
+        let method = ssdl::methods::find::<f32>(&self.method).map_err(about)?;
+        method.check(&self.knobs()).map_err(about)?;
+        let steps: ssdl::Result<Vec<ssdl::samples::prepare::Plan>> =
+            self.prepare.iter().map(|step| step.parse()).collect();
+        steps.map(drop).map_err(about)
+    }
+
+    /// The knobs of this run by name and value.
+    pub(super) fn knobs(&self) -> Vec<(String, String)> {
+        crate::tune::pairs(&self.knobs)
+    }
+}

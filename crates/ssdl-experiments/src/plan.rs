@@ -1,0 +1,130 @@
+//! Plans of experiments: those that come with the program, and files.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::{Error, Result, comparison, graphs};
+
+/// Plans that come with the program, in the order they are listed.
+pub const KNOWN: [(&str, &str); 6] = [
+    ("digits", include_str!("../../../experiments/digits.toml")),
+    ("unlabelled-curve", include_str!("../../../experiments/unlabelled-curve.toml")),
+    ("faces-yaleb", include_str!("../../../experiments/faces-yaleb.toml")),
+    ("faces-ar", include_str!("../../../experiments/faces-ar.toml")),
+    ("laplacians", include_str!("../../../experiments/laplacians.toml")),
+    ("noise", include_str!("../../../experiments/noise.toml")),
+];
+
+/// A plan of either kind.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// Methods on splits of data sets.
+    Comparison(comparison::Plan),
+    /// Graphs for sparse coding.
+    Graphs(graphs::Plan),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Comparison,
+    Graphs,
+}
+
+/// Only what decides how the rest is read.
+#[derive(Deserialize)]
+struct Head {
+    kind: Kind,
+}
+
+impl Plan {
+    /// The plan of this name, or of this file.
+    ///
+    /// # Errors
+    /// If there is none, or it has an unknown key or asks for something impossible.
+    pub fn find(name: &str) -> Result<Self> {
+        if let Some((_, text)) = KNOWN.iter().find(|(known, _)| *known == name) {
+            return Self::parse(text, Path::new(name));
+        }
+        let path = Path::new(name);
+        if path.extension().is_none() && !path.exists() {
+            let known: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+            return Err(Error::Unknown { name: name.to_owned(), known: known.join(", ") });
+        }
+        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a plan from text; `path` is for messages and for files beside it.
+    ///
+    /// # Errors
+    /// As [`Plan::find`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let refuse = |reason: String| Error::Plan { path: path.to_owned(), reason };
+        let in_one_line = |error: toml::de::Error| {
+            let place = error
+                .span()
+                .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+            let place = place.map_or_else(String::new, |line| format!("line {line}: "));
+            refuse(format!("{place}{}", error.message().replace('\n', " ")))
+        };
+        let table: toml::Table = toml::from_str(text).map_err(in_one_line)?;
+        let head: Head = table
+            .try_into()
+            .map_err(|_| refuse("`kind` must be \"comparison\" or \"graphs\"".into()))?;
+        match head.kind {
+            Kind::Comparison => {
+                let plan: comparison::Plan = toml::from_str(text).map_err(in_one_line)?;
+                plan.check().map_err(refuse)?;
+                Ok(Self::Comparison(plan))
+            }
+            Kind::Graphs => {
+                let plan: graphs::Plan = toml::from_str(text).map_err(in_one_line)?;
+                plan.check().map_err(refuse)?;
+                Ok(Self::Graphs(plan))
+            }
+        }
+    }
+
+    /// What it shows, in a line.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Comparison(plan) => &plan.title,
+            Self::Graphs(plan) => &plan.title,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_that_come_with_the_program_are_sound() {
+        for (name, _) in KNOWN {
+            let plan = Plan::find(name);
+            assert!(plan.is_ok(), "{name}: {plan:?}");
+        }
+        assert!(Plan::find("nothing").is_err_and(|error| error.to_string().contains("laplacians")));
+    }
+
+    #[test]
+    fn unknown_keys_and_impossible_wishes_are_refused() {
+        let good = include_str!("../../../experiments/laplacians.toml");
+        let refused = |text: String| match Plan::parse(&text, Path::new("plan.toml")) {
+            Err(error) => error.to_string(),
+            Ok(_) => String::new(),
+        };
+        assert!(refused(good.replace("sparsity", "sparsety")).contains("sparsety"));
+        assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
+        assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
+        assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));
+        assert!(
+            refused(good.replace("manifold = [0.01,", "manifold = [0.0,")).contains("manifold")
+        );
+        assert!(refused(good.replace("kind = \"graphs\"", "kind = \"graph\"")).contains("kind"));
+        assert!(refused(good.replace("labelled = [100,", "labelled = [100")).contains("line"));
+    }
+}
