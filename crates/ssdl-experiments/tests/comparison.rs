@@ -1,0 +1,189 @@
+//! A comparison runs what is missing, keeps what it has, and refuses what cannot be.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Counter, write_clouds};
+use ssdl_experiments::comparison::{Choice, Row, report, run};
+use ssdl_experiments::{Error, Plan, Rows};
+
+const PLAN: &str = r#"
+kind = "comparison"
+title = "Clouds"
+
+[[data]]
+name = "clouds"
+files = ["clouds.txt"]
+label_column = "0"
+
+[[split]]
+name = "few"
+labelled = 3
+unlabelled = 6
+test = 10
+seeds = [0, 1]
+
+[[split]]
+name = "the rest is test"
+labelled = 4
+unlabelled = 0
+seeds = [5]
+
+[[run]]
+name = "ours"
+method = "ssdl-ga"
+prepare = ["scale=5"]
+knobs = { n_atoms = 9, n_neighbors = 3, max_iterations = 3 }
+
+[[run]]
+name = "svm"
+method = "linear-svm"
+prepare = ["scale=5"]
+
+[[paper]]
+run = "ours"
+data = "clouds"
+split = "few"
+accuracy = 88.5
+spread = 1.5
+
+[[paper]]
+run = "theirs"
+data = "clouds"
+accuracy = 70.0
+"#;
+
+fn plan(text: &str) -> ssdl_experiments::comparison::Plan {
+    match Plan::parse(text, Path::new("plan.toml")).unwrap() {
+        Plan::Comparison(plan) => plan,
+        Plan::Graphs(_) => panic!("a comparison"),
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_clouds(&folder.path().join("clouds.txt"), 90, 1);
+    folder
+}
+
+fn all(folder: &Path, choice: &Choice) -> Vec<Row> {
+    let rows = Rows::open(&folder.join("rows.csv")).unwrap();
+    run(&plan(PLAN), choice, folder, &rows, &Counter::new(usize::MAX)).unwrap();
+    rows.all()
+}
+
+#[test]
+fn every_split_seed_and_run_has_a_row_and_the_table_has_them_beside_the_paper() {
+    let folder = folder();
+    let rows = all(folder.path(), &Choice { threads: 1, ..Choice::default() });
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        assert!(row.test_accuracy > 60.0 && row.test_accuracy <= 100.0, "{row:?}");
+        assert_eq!(row.recall.split(' ').count(), 3);
+        assert!(row.unlabelled_accuracy.is_nan() == (row.n_unlabelled == 0), "{row:?}");
+        let sizes = (row.n_labelled, row.n_unlabelled, row.n_test);
+        assert_eq!(sizes, if row.split == "few" { (9, 18, 30) } else { (12, 0, 78) });
+    }
+    let table = report(&plan(PLAN), &rows);
+    assert!(table.contains("### clouds, few (9 labelled, 18 unlabelled, 30 test)"), "{table}");
+    assert!(table.contains("88.5 ± 1.5") && table.contains("| theirs (paper)"), "{table}");
+    assert!(table.contains("| svm |"), "{table}");
+}
+
+#[test]
+fn rows_that_exist_are_not_run_again_unless_asked() {
+    let folder = folder();
+    let path = folder.path().join("rows.csv");
+    let first = all(folder.path(), &Choice { threads: 1, ..Choice::default() });
+    let before = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(all(folder.path(), &Choice { threads: 1, ..Choice::default() }).len(), 6);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
+    let again = Choice {
+        seeds: vec![1],
+        methods: vec!["linear-svm".into()],
+        threads: 1,
+        again: true,
+    };
+    let rows = all(folder.path(), &again);
+    assert_eq!(rows.len(), 6);
+    assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), before.lines().count() + 1);
+    for (one, other) in first.iter().zip(&rows) {
+        assert_eq!(one.test_accuracy, other.test_accuracy, "the same seed gives the same bits");
+    }
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_stopped() {
+    let folder = folder();
+    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let choice = Choice { threads: 1, ..Choice::default() };
+    let stopped = run(&plan(PLAN), &choice, folder.path(), &rows, &Counter::new(2));
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    let kept = rows.all().len();
+    assert!(kept > 0 && kept < 6, "{kept}");
+    assert_eq!(all(folder.path(), &choice).len(), 6);
+}
+
+#[test]
+fn a_search_for_knobs_uses_the_labels_of_the_split_alone() {
+    let folder = folder();
+    let text = PLAN.replace("name = \"ours\"\n", "name = \"ours\"\ntune = 4\n");
+    let text = text.replace("seeds = [0, 1]", "seeds = [0]");
+    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let choice = Choice { methods: vec!["ours".into()], threads: 1, ..Choice::default() };
+    run(&plan(&text), &choice, folder.path(), &rows, &Counter::new(usize::MAX)).unwrap();
+    assert!(rows.all().iter().all(|row: &Row| row.found.contains("n_atoms=9")), "{:?}", rows.all());
+}
+
+fn refusal(text: &str) -> String {
+    Plan::parse(text, Path::new("plan.toml")).err().map_or_else(String::new, |e| e.to_string())
+}
+
+#[test]
+fn plans_that_cannot_be_run_are_refused_with_the_reason() {
+    for (from, to, expected) in [
+        ("label_column", "label_colum", "label_colum"),
+        ("method = \"linear-svm\"", "method = \"liner-svm\"", "liner-svm"),
+        ("n_atoms = 9", "n_atom = 9", "n_atom"),
+        ("prepare = [\"scale=5\"]", "prepare = [\"scail=5\"]", "scail"),
+        ("name = \"svm\"", "name = \"ours\"", "two [[run]]"),
+        ("seeds = [5]", "", "seeds"),
+        ("labelled = 4", "labelled = 0", "at least 1"),
+        ("labelled = 4", "labelled = 4\nfile = \"x.json\"", "not both"),
+        ("data = \"clouds\"\nsplit", "data = \"cloud\"\nsplit", "no data set `cloud`"),
+        ("kind = \"comparison\"", "", "kind"),
+    ] {
+        let said = refusal(&PLAN.replace(from, to));
+        assert!(said.contains(expected) && said.contains("plan.toml"), "{to}: {said}");
+    }
+}
+
+#[test]
+fn splits_and_files_that_cannot_be_are_named() {
+    let folder = folder();
+    let choice = Choice { threads: 1, ..Choice::default() };
+    let said = |text: &str| {
+        let rows = Rows::open(&folder.path().join("other.csv")).unwrap();
+        let outcome = run(&plan(text), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
+        outcome.unwrap_err().to_string()
+    };
+    assert!(said(&PLAN.replace("clouds.txt", "missing.txt")).contains("missing.txt"));
+    assert!(said(&PLAN.replace("test = 10", "test = 100")).contains("has 30 samples"));
+    let lists = folder.path().join("lists.json");
+    let with_file = |text: &str| {
+        std::fs::write(&lists, text).unwrap();
+        let file = format!("file = {:?}", lists.display().to_string());
+        PLAN.replace("labelled = 3\nunlabelled = 6\ntest = 10\nseeds = [0, 1]", &file)
+    };
+    let twice = r#"{"runs": [{"seed": 0, "labelled": [0, 1, 2], "unlabelled": [2], "test": [5]}]}"#;
+    assert!(said(&with_file(twice)).contains("two lists"));
+    let beyond = r#"{"runs": [{"seed": 0, "labelled": [0, 1, 900], "unlabelled": [], "test": [5]}]}"#;
+    assert!(said(&with_file(beyond)).contains("sample 900 of 90"));
+    assert!(said(&with_file("{}")).contains("not index lists"));
+    std::fs::write(folder.path().join("rows.csv"), "a,b\n1,2\n").unwrap();
+    let other = Rows::<Row>::open(&folder.path().join("rows.csv")).err().unwrap().to_string();
+    assert!(other.contains("rows.csv") && other.contains("--out"), "{other}");
+}

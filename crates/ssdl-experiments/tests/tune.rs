@@ -1,0 +1,101 @@
+//! A search sees no label that it is judged by, keeps to its budget, and never ends up worse.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Counter, write_clouds};
+use ssdl::methods::{self, Options};
+use ssdl::{Labels, Samples};
+use ssdl_experiments::tune::{Budget, Setting, tune};
+
+fn samples(labels_of_class: usize) -> Samples<f32> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clouds.txt");
+    write_clouds(&path, 45, 3);
+    let options = ssdl_data::Options {
+        label_column: Some(ssdl_data::Column::Index(0)),
+        ..ssdl_data::Options::default()
+    };
+    let table = ssdl_data::read(&path, &options).unwrap();
+    let names: Vec<Option<String>> = table
+        .labels
+        .unwrap()
+        .into_iter()
+        .enumerate()
+        .map(|(line, name)| name.filter(|_| line < 3 * labels_of_class))
+        .collect();
+    Samples::new(table.features.cast(), Labels::from_names(&names)).unwrap()
+}
+
+fn options() -> Options<f32> {
+    Options { threads: 1, ..Options::default() }
+}
+
+fn fixed() -> Vec<(String, String)> {
+    let knobs = [("n_atoms", "12"), ("max_iterations", "3"), ("n_neighbors", "3")];
+    knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn the_search_keeps_fixed_knobs_and_never_ends_below_its_start() {
+    let method = methods::find::<f32>("ssdl-ga").unwrap();
+    let budget = Budget { fits: 60, ..Budget::default() };
+    let watch = Counter::new(usize::MAX);
+    let found = tune(method, &fixed(), &samples(4), &options(), budget, &watch).unwrap();
+    assert!(found.accuracy >= found.before, "{found:?}");
+    assert_eq!(found.folds, 4, "as many folds as the smallest class has labels");
+    for knob in fixed() {
+        assert!(found.knobs.contains(&knob), "{knob:?} in {:?}", found.knobs);
+    }
+    assert!(found.fits <= 60 + found.folds, "{}", found.fits);
+    assert!(found.tried.len() > 5);
+    let again = tune(method, &fixed(), &samples(4), &options(), budget, &watch).unwrap();
+    assert_eq!(again.knobs, found.knobs);
+}
+
+#[test]
+fn budgets_end_the_search() {
+    let method = methods::find::<f32>("ussdl").unwrap();
+    let budget = Budget { fits: 5, ..Budget::default() };
+    let fixed = &fixed()[..2];
+    let watch = Counter::new(usize::MAX);
+    let found = tune(method, fixed, &samples(5), &options(), budget, &watch).unwrap();
+    assert!(found.cut_short && found.fits <= 10, "{}", found.fits);
+    let stopped = Counter::new(3);
+    let found = tune(method, fixed, &samples(5), &options(), Budget::default(), &stopped).unwrap();
+    assert!(found.cut_short, "a watcher ends it with the best so far");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let watch = Counter::new(usize::MAX);
+    let svm = methods::find::<f32>("linear-svm").unwrap();
+    let error = tune(svm, &[], &samples(4), &options(), Budget::default(), &watch).unwrap_err();
+    assert!(error.to_string().contains("linear-svm"), "{error}");
+    let method = methods::find::<f32>("ssdl-ga").unwrap();
+    let error = tune(method, &[], &samples(1), &options(), Budget::default(), &watch).unwrap_err();
+    assert!(error.to_string().contains("two labels"), "{error}");
+    let bad = [("sparsity".to_owned(), "-1".to_owned())];
+    assert!(tune(method, &bad, &samples(4), &options(), Budget::default(), &watch).is_err());
+}
+
+#[test]
+fn settings_survive_their_file() {
+    let knobs = [("sparsity", "0.3"), ("n_atoms", "20"), ("graph", "heat"), ("revive", "false")];
+    let knobs: Vec<(String, String)> =
+        knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let setting = Setting::new("ssdl-ga", vec!["scale=5".into()], &knobs);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("knobs.toml");
+    std::fs::write(&path, setting.text().unwrap()).unwrap();
+    let again = Setting::read(&path).unwrap();
+    assert_eq!(again, setting);
+    let mut pairs = again.pairs();
+    pairs.sort();
+    let mut expected = knobs;
+    expected.sort();
+    assert_eq!(pairs, expected);
+    std::fs::write(&path, "nonsense = 1").unwrap();
+    assert!(Setting::read(&path).unwrap_err().to_string().contains("knobs.toml"));
+}
