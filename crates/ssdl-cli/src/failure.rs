@@ -25,7 +25,7 @@ impl Failure {
         }
     }
 
-    /// An error of the library about samples that came from this file.
+    /// An error of the library about samples or a graph that came from this file.
     pub fn about(path: &Path, error: ssdl::Error) -> Self {
         use ssdl::Error::{Diverged, Graph, Labels, NotFinite, Samples, Shape};
         let path = path.display();

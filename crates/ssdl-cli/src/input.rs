@@ -105,11 +105,11 @@ pub fn plans(steps: &[String]) -> Outcome<Option<Vec<Plan>>> {
 pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
     let table = ssdl_data::read(path, &Options::default())?;
     let (columns, rows) = (table.features.rows(), table.features.columns());
-    let given = if matches!(columns, 2 | 3) && (columns, rows) != (n_samples, n_samples) {
-        Given::edges(n_samples, &edges(path, &table.features)?)
-    } else if columns == rows {
+    let given = if (columns, rows) == (n_samples, n_samples) {
         // Symmetric, so it does not matter whether rows or columns are read as rows.
         Given::affinities(Csr::of_columns(&table.features.cast()))
+    } else if matches!(columns, 2 | 3) {
+        Given::edges(n_samples, &edges(path, &table.features)?)
     } else {
         return Err(Failure::Failed(format!(
             "{}: {rows} rows and {columns} columns; a graph is lines of sample,sample,weight or a \

@@ -101,12 +101,8 @@ fn rows_that_exist_are_not_run_again_unless_asked() {
     let before = std::fs::read_to_string(&path).unwrap();
     assert_eq!(all(folder.path(), &Choice { threads: 1, ..Choice::default() }).len(), 6);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
-    let again = Choice {
-        seeds: vec![1],
-        methods: vec!["linear-svm".into()],
-        threads: 1,
-        again: true,
-    };
+    let again =
+        Choice { seeds: vec![1], methods: vec!["linear-svm".into()], threads: 1, again: true };
     let rows = all(folder.path(), &again);
     assert_eq!(rows.len(), 6);
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), before.lines().count() + 1);
@@ -180,7 +176,8 @@ fn splits_and_files_that_cannot_be_are_named() {
     };
     let twice = r#"{"runs": [{"seed": 0, "labelled": [0, 1, 2], "unlabelled": [2], "test": [5]}]}"#;
     assert!(said(&with_file(twice)).contains("two lists"));
-    let beyond = r#"{"runs": [{"seed": 0, "labelled": [0, 1, 900], "unlabelled": [], "test": [5]}]}"#;
+    let beyond =
+        r#"{"runs": [{"seed": 0, "labelled": [0, 1, 900], "unlabelled": [], "test": [5]}]}"#;
     assert!(said(&with_file(beyond)).contains("sample 900 of 90"));
     assert!(said(&with_file("{}")).contains("not index lists"));
     std::fs::write(folder.path().join("rows.csv"), "a,b\n1,2\n").unwrap();

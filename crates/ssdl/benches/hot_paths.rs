@@ -53,7 +53,7 @@ fn stage() -> Stage {
     let samples = digits_like(SAMPLES);
     let mut atoms = samples.select_columns(&(0..ATOMS).collect::<Vec<_>>());
     atoms.as_mut_slice().iter_mut().for_each(|d| *d /= 5.0);
-    let laplacian = Lle { n_neighbors: 8 }.build(&samples).expect("a graph");
+    let laplacian = Lle { n_neighbors: 8 }.build(&samples).expect("a graph").laplacian;
     let mut codes = Matrix::zeros(ATOMS, SAMPLES);
     let problem = Coding {
         samples: &samples,

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::graphs::{built, graphs};
 use common::tiny::{POINTS, Tiny};
 use common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
 use ssdl::classifier::ActivePoints;
@@ -312,6 +313,63 @@ fn one_batch_of_all_is_fista_and_batches_of_one_reach_the_same_minimum() {
             assert!(problem.quadratic().gap(&single) < 1e-9);
         }
     }
+}
+
+#[test]
+fn all_solvers_agree_on_every_graph() {
+    let tiny = Tiny::<f64>::random(9, 8, 24, 3, 40);
+    for (name, graph) in graphs(&tiny.samples, 4) {
+        let laplacian = built(&*graph, &tiny.samples).at_strength(true).laplacian;
+        for points in [None, Some(ActivePoints::Majorised)] {
+            let problem = Coding { graph: Some((0.5, &laplacian)), ..tiny.coding(false, points) };
+            let quadratic = problem.quadratic();
+            let mut least: Option<(f64, Matrix<f64>)> = None;
+            for (solver, descent) in tight::<f64>(1e-11) {
+                let mut codes = sparse_noise(8, 24, 47);
+                let done = descent.code(&problem, &mut codes);
+                let what = format!("{solver}, {name}, {points:?}");
+                assert!(quadratic.gap(&codes) < 1e-9, "{what}: {}", quadratic.gap(&codes));
+                if let Some(energy) = done.graph_energy {
+                    assert_close(energy, laplacian.energy(&codes), 1e-9);
+                }
+                let value = quadratic.value(&codes);
+                let (best, first) = least.get_or_insert_with(|| (value, codes.clone()));
+                assert!((value - *best).abs() <= 1e-7 * best.abs(), "{what}: {value} {best}");
+                assert!(apart(codes.as_slice(), first.as_slice()) < 1e-6, "{what}: codes");
+            }
+        }
+    }
+}
+
+fn never_uphill_on_graphs_in<T: Real>(slack: f64) {
+    let tiny = Tiny::<T>::random(7, 10, 30, 3, 41);
+    for (name, graph) in graphs(&tiny.samples, 4) {
+        let laplacian = built(&*graph, &tiny.samples).at_strength(true).laplacian;
+        for points in POINTS {
+            let strength = T::of(2.0);
+            let problem =
+                Coding { graph: Some((strength, &laplacian)), ..tiny.coding(false, points) };
+            let quadratic = problem.quadratic();
+            for (solver, descent) in brief::<T>(2) {
+                let mut codes = tiny.codes.clone();
+                let mut before = quadratic.value(&codes);
+                for step in 0..12 {
+                    descent.code(&problem, &mut codes);
+                    let after = quadratic.value(&codes);
+                    let what = format!("{solver}, {name}, {points:?}, {}, step {step}", T::NAME);
+                    let allowed = before + slack * (1.0 + before.abs());
+                    assert!(after <= allowed, "{what}: {before} rises to {after}");
+                    before = after;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_solver_ever_goes_up_on_any_graph() {
+    never_uphill_on_graphs_in::<f64>(1e-12);
+    never_uphill_on_graphs_in::<f32>(1e-5);
 }
 
 #[test]

@@ -1,81 +1,77 @@
-//! Contracts of every graph: the two-pass form is a positive semidefinite Laplacian, weights are
-//! barycentres, and degenerate samples never break it.
+//! Contracts of every graph: a positive semidefinite Laplacian whose constants are free, whatever the
+//! samples, at the strength asked for.
 
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use std::sync::Arc;
-
-use common::{
-    apart, assert_close, clouds, dense_factor, fixture, lle_weights, matrix, noise, numbers,
-};
-use ssdl::graph::{Given, Graph, Laplacian, Lle, Neighbours, lle::barycentres};
-use ssdl::matrix::inner;
-use ssdl::methods::{Options, SsdlGa};
+use common::graphs::{built, dense, graphs, lle_weights};
+use common::{apart, assert_close, clouds, fixture, matrix, noise, numbers};
+use ssdl::graph::lle::barycentres;
+use ssdl::graph::{Anchors, Connected, Given, Graph, Laplacian, Lle, Neighbours, Portrait};
+use ssdl::matrix::{inner, symmetric_eigen};
 use ssdl::sparse::Csr;
-use ssdl::{Error, Matrix, Real, Samples};
+use ssdl::{Matrix, Real, threads};
 
-/// Every implementer, built to describe the same relation.
-fn graphs<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<(&'static str, Box<dyn Graph<T>>)> {
-    let lists = Neighbours::within(samples, k);
-    let mut all: Vec<(&str, Box<dyn Graph<T>>)> = vec![("lle", Box::new(Lle { n_neighbors: k }))];
-    if lists.k() > 0 {
-        let weights = Given::weights(lle_weights(samples, &lists)).unwrap();
-        all.push(("given lists", Box::new(Given::neighbours(lists))));
-        all.push(("given weights", Box::new(weights)));
-    }
-    all
+fn tolerance<T: Real>() -> f64 {
+    if T::NAME == "f64" { 1e-10 } else { 2e-4 }
 }
 
-/// E-form against dense products, rows of M, diagonal, bound, trace and groups.
+/// Symmetric, semidefinite, and everything that is told of $L$ against $L$ itself.
 #[track_caller]
-fn check_laplacian<T: Real>(laplacian: &Laplacian<T>, rows_sum_to_one: bool, what: &str) {
-    let tolerance = if T::NAME == "f64" { 1e-10 } else { 2e-4 };
-    let n = laplacian.n_samples();
-    let m = dense_factor(laplacian);
-    let l = Matrix::of_product(m.transposed(), m.view());
+fn check_laplacian<T: Real>(laplacian: &Laplacian<T>, rows_sum_to_zero: bool, what: &str) {
+    let (n, tolerance) = (laplacian.n_samples(), tolerance::<T>());
+    let l = dense(laplacian);
     let size = (0..n).fold(1e-300, |top: f64, j| top.max(l.column(j)[j]));
+    let near = |x: f64, y: f64| (x - y).abs() <= tolerance * size;
+    for j in 0..n {
+        assert!((0..n).all(|i| near(l.column(j)[i], l.column(i)[j])), "{what}: not symmetric");
+        assert!(near(laplacian.diagonal()[j].wide(), l.column(j)[j]), "{what}: diagonal {j}");
+        let reach: f64 = l.column(j).iter().map(|v| v.abs()).sum();
+        assert!(laplacian.bound()[j].wide() >= reach - tolerance * size, "{what}: bound {j}");
+        let sum: f64 = l.column(j).iter().sum();
+        let free = sum.abs() <= 3.0 * tolerance * size;
+        assert!(free || !rows_sum_to_zero, "{what}: L·1 is {sum} at {j}");
+    }
+    let trace: f64 = (0..n).map(|j| l.column(j)[j]).sum();
+    assert!((laplacian.trace() - trace).abs() <= tolerance * (trace + 1e-300), "{what}: trace");
+    // Scaled to a largest entry of one, so that squares of tiny graphs do not underflow.
+    let even = Matrix::from_fn(n, n, |i, j| 0.5 * (l.column(j)[i] + l.column(i)[j]) / size);
+    let (values, _) = symmetric_eigen(&even).unwrap();
+    assert!(values.iter().all(|v| *v >= -tolerance), "{what}: eigenvalue {}", values[0]);
+    check_products(laplacian, &l, size, what);
+    check_groups(laplacian, &l, what);
+}
+
+/// $AL$ and the energy against dense products.
+#[track_caller]
+fn check_products<T: Real>(laplacian: &Laplacian<T>, l: &Matrix<f64>, size: f64, what: &str) {
+    let (n, tolerance) = (laplacian.n_samples(), tolerance::<T>());
     let a = noise::<T>(3, n, 5);
-    let (mut e, mut al) = (Matrix::zeros(3, laplacian.factor().rows()), Matrix::zeros(3, n));
-    laplacian.residuals(&a, &mut e);
-    laplacian.pull(&e, &mut al);
+    let mut al = Matrix::zeros(3, n);
+    laplacian.pull(&a, &mut Matrix::zeros(0, 0), &mut al);
     let expected = Matrix::of_product(a.cast::<f64>().view(), l.view());
     for (x, y) in al.as_slice().iter().zip(expected.as_slice()) {
         assert!((x.wide() - y).abs() <= tolerance * size * 3.0, "{what}: {x} is not {y}");
     }
-    let energy = inner(al.as_slice(), a.as_slice());
-    assert!((energy - e.squared_norm()).abs() <= tolerance * size * n as f64, "{what}: energy");
-    assert!(energy >= -tolerance * size, "{what}: energy {energy}");
-    for j in 0..n {
-        let diagonal = laplacian.diagonal()[j].wide();
-        assert!((diagonal - l.column(j)[j]).abs() <= tolerance * size, "{what}: diagonal {j}");
-        let reach: f64 = l.column(j).iter().map(|v| v.abs()).sum();
-        assert!(laplacian.bound()[j].wide() >= reach - tolerance * size, "{what}: bound {j}");
-        if rows_sum_to_one {
-            let sum: f64 = l.column(j).iter().sum();
-            assert!(sum.abs() <= tolerance * size * 3.0, "{what}: L·1 is {sum} at {j}");
-        }
-    }
-    let trace: f64 = (0..n).map(|j| l.column(j)[j]).sum();
-    assert!((laplacian.trace() - trace).abs() <= tolerance * (trace + 1e-300), "{what}: trace");
-    let mut seen: Vec<u32> = laplacian.independent_groups().concat();
-    seen.sort_unstable();
-    assert_eq!(seen, (0..n as u32).collect::<Vec<u32>>(), "{what}: groups");
+    let energy = inner(expected.as_slice(), a.cast::<f64>().as_slice());
+    let found = laplacian.energy(&a);
+    assert!((energy - found).abs() <= tolerance * size * n as f64, "{what}: energy {found}");
+    assert!(found >= 0.0, "{what}: energy {found}");
 }
 
-/// Rows of I − V hold a one for the sample and weights that sum to one, or nothing at all.
+/// Every sample once, and no two of a group that act on each other.
 #[track_caller]
-fn check_rows<T: Real>(laplacian: &Laplacian<T>, what: &str) {
-    for i in 0..laplacian.n_samples() {
-        let row: Vec<(usize, T)> = laplacian.factor().row(i).collect();
-        if row.is_empty() {
-            continue;
+fn check_groups<T: Real>(laplacian: &Laplacian<T>, l: &Matrix<f64>, what: &str) {
+    let groups = laplacian.independent_groups();
+    let mut seen: Vec<u32> = groups.concat();
+    seen.sort_unstable();
+    assert_eq!(seen, (0..laplacian.n_samples() as u32).collect::<Vec<u32>>(), "{what}: groups");
+    for group in groups {
+        for (at, &i) in group.iter().enumerate() {
+            let alone = |j: &u32| l.column(i as usize)[*j as usize] == 0.0;
+            assert!(group[..at].iter().all(alone), "{what}: {i} is not free of its group");
         }
-        assert_eq!(row[0], (i, T::one()), "{what}");
-        let size: f64 = row.iter().map(|(_, w)| w.wide().abs()).sum();
-        let sum: f64 = row.iter().map(|(_, w)| w.wide()).sum();
-        assert!(sum.abs() <= 32.0 * T::epsilon().wide() * size, "{what}: row {i} sums to {sum}");
     }
 }
 
@@ -83,28 +79,56 @@ fn every_graph_in<T: Real>() {
     for (count, k, seed) in [(40, 5, 1), (17, 3, 2), (25, 9, 3)] {
         let (samples, _) = clouds::<T>(3, 6, count, seed);
         for (name, graph) in graphs(&samples, k) {
-            let laplacian = graph.build(&samples).unwrap();
-            check_laplacian(&laplacian, true, name);
-            check_rows(&laplacian, name);
+            let connected = built(&*graph, &samples);
+            check_laplacian(&connected.laplacian, true, name);
+            for normalise in [false, true] {
+                let connected = connected.clone().at_strength(normalise);
+                check_laplacian(&connected.laplacian, true, &format!("{name}, {normalise}"));
+                if normalise {
+                    assert_close(connected.laplacian.trace(), count as f64, 1e-5);
+                }
+            }
         }
     }
 }
 
 #[test]
-fn the_two_pass_form_is_a_semidefinite_laplacian_whose_constants_are_free() {
+fn every_graph_is_a_semidefinite_laplacian_whose_constants_are_free() {
     every_graph_in::<f64>();
     every_graph_in::<f32>();
+}
+
+#[test]
+fn threads_change_no_bit_of_a_graph() {
+    let (samples, _) = clouds::<f32>(3, 20, 300, 4);
+    let (new, _) = clouds::<f32>(3, 20, 150, 5);
+    for (name, graph) in graphs(&samples, 6) {
+        let run = |n_threads: usize| {
+            threads::run(n_threads, || {
+                let connected = built(&*graph, &samples);
+                let anchors = connected.attachment.anchor(&samples, &new).unwrap();
+                let ties: Vec<Vec<(usize, f32)>> =
+                    (0..new.columns()).map(|i| anchors.of(i).collect()).collect();
+                let strengths: Vec<f32> = (0..new.columns()).map(|i| anchors.strength(i)).collect();
+                (dense(&connected.laplacian), connected.attachment, ties, strengths)
+            })
+        };
+        assert!(run(1) == run(2), "{name}");
+    }
 }
 
 #[test]
 fn weights_that_do_not_sum_to_one_and_empty_rows_are_taken_as_they_are() {
     let weights =
         Csr::new(4, vec![0, 2, 2, 3, 5], vec![1, 3, 0, 2, 0], vec![0.4, 0.9, -2.0, 0.5, 0.1]);
-    let graph = Given::weights(weights.unwrap()).unwrap();
-    let laplacian = graph.build(&noise::<f64>(3, 4, 1)).unwrap();
+    let graph = Given::mixtures(weights.unwrap()).unwrap();
+    let laplacian = graph.build(&noise::<f64>(3, 4, 1)).unwrap().laplacian;
     check_laplacian(&laplacian, false, "user weights");
-    assert_eq!(laplacian.factor().row(1).len(), 0);
     // Sample 1 is left out by itself but sample 0 still leans on it.
+    let factor = [[1.0, -0.4, 0.0, -0.9], [0.0; 4], [2.0, 0.0, 1.0, 0.0], [-0.1, 0.0, -0.5, 1.0]];
+    let factor = Matrix::from_fn(4, 4, |i, j| factor[i][j]);
+    let expected = Matrix::of_product(factor.transposed(), factor.view());
+    assert!(apart(dense(&laplacian).as_slice(), expected.as_slice()) < 1e-12);
     assert_close(laplacian.diagonal()[1], 0.16, 1e-12);
 }
 
@@ -126,15 +150,17 @@ fn barycentres_and_laplacians_agree_with_the_oracle() {
                 .collect();
             compare_rows(&row, &case["neighbours"][i], &case["weights"][i], name);
         }
-        let laplacian = Lle { n_neighbors: k }.build(&samples).unwrap();
-        let m = dense_factor::<f64>(&laplacian);
-        let l = Matrix::of_product(m.transposed(), m.view());
+        let l = dense(&Lle { n_neighbors: k }.build(&samples).unwrap().laplacian);
         let expected: Matrix<f64> = matrix(&case["laplacian"]);
         assert!(apart(l.as_slice(), expected.as_slice()) < 1e-8, "{name}");
         let Some(queries) = case.get("queries") else { continue };
         let new: Matrix<f64> = matrix(&queries["samples"]);
-        for (kind, graph) in graphs(&samples, k) {
-            let anchors = graph.anchor(&samples, &new);
+        // The graphs that a user brings tie new samples by LLE weights too.
+        let by_mixtures = ["lle", "given lists", "given mixtures"];
+        let all = graphs(&samples, k).into_iter();
+        for (kind, graph) in all.filter(|(kind, _)| by_mixtures.contains(kind)) {
+            let attachment = built(&*graph, &samples).attachment;
+            let anchors = attachment.anchor(&samples, &new).unwrap();
             for i in 0..new.columns() {
                 let row: Vec<(usize, f64)> = anchors.of(i).collect();
                 if kind == "lle" || row.len() == queries["weights"][i].as_array().unwrap().len() {
@@ -171,12 +197,16 @@ fn twins_in<T: Real>() {
         let mut samples = noise::<T>(20, 40, seed);
         let twin = samples.column(3).to_vec();
         samples.column_mut(30).copy_from_slice(&twin);
-        let laplacian = Lle { n_neighbors: 3 }.build(&samples).unwrap();
+        let lists = Neighbours::within(&samples, 3);
+        let weights = lle_weights(&samples, &lists);
         for (i, other) in [(3, 30), (30, 3)] {
-            let weight = laplacian.factor().row(i).find(|(j, _)| *j == other).unwrap().1;
-            assert!((-weight.wide() - 0.997).abs() < 2e-3, "{weight}");
+            let weight = weights.row(i).find(|(j, _)| *j == other).unwrap().1;
+            assert!((weight.wide() - 0.997).abs() < 2e-3, "{weight}");
         }
-        let anchors = Lle { n_neighbors: 3 }.anchor(&samples, &samples.select_columns(&[7]));
+        let Connected { laplacian, attachment } = built(&Lle { n_neighbors: 3 }, &samples);
+        let tie = laplacian.ties().row(3).find(|(j, _)| *j == 30).unwrap().1;
+        assert!((tie.wide() - 0.997).abs() < 2e-3, "{tie}");
+        let anchors = attachment.anchor(&samples, &samples.select_columns(&[7])).unwrap();
         let own = anchors.of(0).find(|(j, _)| *j == 7).unwrap().1.wide();
         assert!((own - 0.997).abs() < 2e-3, "{own}");
     }
@@ -221,29 +251,53 @@ fn awkward<T: Real>() -> Vec<(&'static str, Matrix<T>, usize)> {
     ]
 }
 
+/// Weights of new samples sum to one, or there are none and the strength is zero.
+#[track_caller]
+fn check_anchors<T: Real>(anchors: &Anchors<T>, count: usize, what: &str) {
+    for i in 0..count {
+        let row: Vec<(usize, T)> = anchors.of(i).collect();
+        let strength = anchors.strength(i);
+        assert!(strength >= T::zero() && strength.is_finite(), "{what}: strength {strength}");
+        assert!(row.iter().all(|(_, w)| w.is_finite()), "{what}: {row:?}");
+        if row.is_empty() {
+            assert_eq!(strength, T::zero(), "{what}: held by nobody");
+            continue;
+        }
+        let size: f64 = row.iter().map(|(_, w)| w.wide().abs()).sum();
+        let sum: f64 = row.iter().map(|(_, w)| w.wide()).sum();
+        let slack = 32.0 * T::epsilon().wide() * (1.0 + size);
+        assert!((sum - 1.0).abs() <= slack, "{what}: anchor {i} sums to {sum}");
+    }
+}
+
 fn awkward_in<T: Real>() {
     for (what, samples, k) in awkward::<T>() {
+        let lists = Neighbours::within(&samples, k);
+        let weights = lle_weights(&samples, &lists);
+        for i in (0..samples.columns()).filter(|_| lists.k() > 0) {
+            let size: f64 = 1.0 + weights.row(i).map(|(_, w)| w.wide().abs()).sum::<f64>();
+            let sum: f64 = weights.row(i).map(|(_, w)| w.wide()).sum();
+            let slack = 32.0 * T::epsilon().wide() * size;
+            assert!((sum - 1.0).abs() <= slack, "{what}: row {i} sums to {sum}");
+        }
+        let mut new = noise::<T>(samples.rows(), 6, 9);
+        new.column_mut(1).fill(T::zero());
+        new.column_mut(2).copy_from_slice(samples.column(0));
+        new.column_mut(3).iter_mut().for_each(|x| *x *= T::of(1e8));
+        new.column_mut(4).iter_mut().for_each(|x| *x *= T::of(1e-12));
         for (name, graph) in graphs(&samples, k) {
-            let what = format!("{what}, {name}, {}", T::NAME);
-            let laplacian = graph.build(&samples).unwrap();
-            assert_eq!(laplacian.n_samples(), samples.columns(), "{what}");
-            let entries = (0..laplacian.factor().rows()).flat_map(|i| laplacian.factor().row(i));
-            assert!(entries.map(|(_, w)| w).all(|w| w.is_finite()), "{what}");
-            check_laplacian(&laplacian, true, &what);
-            check_rows(&laplacian, &what);
-            let mut new = noise::<T>(samples.rows(), 6, 9);
-            new.column_mut(1).fill(T::zero());
-            new.column_mut(2).copy_from_slice(samples.column(0));
-            new.column_mut(3).iter_mut().for_each(|x| *x *= T::of(1e8));
-            new.column_mut(4).iter_mut().for_each(|x| *x *= T::of(1e-12));
-            let anchors = graph.anchor(&samples, &new);
-            for i in 0..new.columns() {
-                let row: Vec<(usize, T)> = anchors.of(i).collect();
-                assert_eq!(row.is_empty(), samples.columns() == 0, "{what}");
-                let size: f64 = row.iter().map(|(_, w)| w.wide().abs()).sum();
-                let sum: f64 = row.iter().map(|(_, w)| w.wide()).sum();
-                let slack = 32.0 * T::epsilon().wide() * (1.0 + size);
-                assert!((sum - 1.0).abs() <= slack, "{what}: anchor {i} sums to {sum}");
+            for normalise in [false, true] {
+                let what = format!("{what}, {name}, {normalise}, {}", T::NAME);
+                let connected = built(&*graph, &samples).at_strength(normalise);
+                let laplacian = &connected.laplacian;
+                assert_eq!(laplacian.n_samples(), samples.columns(), "{what}");
+                assert!(dense(laplacian).as_slice().iter().all(|w| w.is_finite()), "{what}");
+                check_laplacian(laplacian, true, &what);
+                let anchors = connected.attachment.anchor(&samples, &new).unwrap();
+                check_anchors(&anchors, new.columns(), &what);
+                let by_mixtures = name == "lle" || name.starts_with("given");
+                let held = (0..new.columns()).all(|i| anchors.of(i).len() > 0);
+                assert!(held || !by_mixtures, "{what}: a sample that nobody holds");
             }
         }
     }
@@ -261,57 +315,24 @@ fn far_apart_groups_stay_apart_in_graph_and_anchors() {
     (12..24).for_each(|j| samples.column_mut(j).iter_mut().for_each(|x| *x += 100.0));
     let mut new = noise::<f64>(4, 2, 8);
     new.column_mut(1).iter_mut().for_each(|x| *x += 100.0);
+    let classes: Vec<Option<usize>> = (0..24).map(|j| (j % 2 == 0).then_some(j / 12)).collect();
     for (name, graph) in graphs(&samples, 5) {
-        let laplacian = graph.build(&samples).unwrap();
+        let connected = built(&*graph, &samples);
+        let l = dense(&connected.laplacian);
         for i in 0..24 {
-            assert!(laplacian.factor().row(i).all(|(j, _)| (j < 12) == (i < 12)), "{name}");
+            let apart = |j: &usize| (i < 12) != (*j < 12);
+            assert!((0..24).filter(apart).all(|j| l.column(i)[j] == 0.0), "{name}");
         }
-        let anchors = graph.anchor(&samples, &new);
+        let anchors = connected.attachment.anchor(&samples, &new).unwrap();
         assert!(anchors.of(0).all(|(j, _)| j < 12) && anchors.of(1).all(|(j, _)| j >= 12));
+        let portrait = Portrait::of(&connected.laplacian, &classes);
+        assert_eq!(portrait.components, [12, 12], "{name}");
+        assert_eq!((portrait.nodes, portrait.isolated), (24, 0), "{name}");
+        assert_eq!(portrait.same_class, Some(1.0), "{name}");
+        assert!(portrait.largest_eigenvalue <= 1.02 * portrait.spectral_bound, "{name}");
+        let (values, _) = symmetric_eigen(&l).unwrap();
+        assert_close(portrait.largest_eigenvalue, values[23], 0.1);
+        // One constant for each part costs nothing.
+        assert!(values[1].abs() < 1e-9 * values[23] && values[2] > 1e-6 * values[23], "{name}");
     }
-}
-
-#[test]
-fn the_own_graph_given_back_gives_the_same_fit() {
-    let (samples, _) = common::small_problem::<f64>(1);
-    let knobs = SsdlGa::new().n_atoms(16).n_neighbors(5).max_iterations(4);
-    // Samples prepared already: the lists must be those of what the method sees.
-    let options = Options { prepare: Vec::new(), ..common::options() };
-    let fit = |graph: Option<Arc<dyn Graph<f64> + Send>>| {
-        let options = Options { graph, ..options.clone() };
-        let samples = Samples::new(samples.features().clone(), samples.labels().clone()).unwrap();
-        knobs.fit_with(samples, &options, &mut ssdl::fit::Silent).unwrap()
-    };
-    let own = fit(None);
-    let lists = Neighbours::within(samples.features(), 5);
-    let weights = lle_weights(samples.features(), &lists);
-    let by_lists = fit(Some(Arc::new(Given::neighbours(lists))));
-    let by_weights = fit(Some(Arc::new(Given::weights(weights).unwrap())));
-    for other in [by_lists, by_weights] {
-        assert_eq!(other.codes(), own.codes());
-        assert_eq!(other.atoms(), own.atoms());
-        assert_eq!(other.classifier(), own.classifier());
-    }
-}
-
-#[test]
-fn bad_graphs_are_refused_with_a_reason() {
-    let refused = |starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, columns| {
-        Csr::new(columns, starts, indices, values).and_then(|csr| Given::weights(csr).map(drop))
-    };
-    let reason = |result: ssdl::Result<()>| match result.unwrap_err() {
-        Error::Graph(reason) => reason,
-        other => panic!("{other}"),
-    };
-    assert!(reason(refused(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0], 3)).contains("square"));
-    assert!(reason(refused(vec![0, 1, 2], vec![1, 1], vec![1.0, 1.0], 2)).contains("itself"));
-    assert!(reason(refused(vec![0, 1, 2], vec![2, 0], vec![1.0, 1.0], 2)).contains("index 2"));
-    assert!(reason(refused(vec![0, 1, 2], vec![1, 0], vec![f64::NAN, 1.0], 2)).contains("NaN"));
-    assert!(reason(refused(vec![0, 2, 1], vec![1], vec![1.0], 2)).contains("offsets"));
-    for lists in [vec![vec![1], vec![1]], vec![vec![1], vec![0, 1]], vec![vec![2], vec![0]]] {
-        assert!(matches!(Neighbours::given(&lists), Err(Error::Graph(_))), "{lists:?}");
-    }
-    let graph = Given::<f64>::neighbours(Neighbours::given(&[vec![1], vec![0]]).unwrap());
-    let error = graph.build(&noise(2, 3, 1)).unwrap_err();
-    assert!(matches!(error, Error::Shape { expected: 3, got: 2, .. }), "{error}");
 }

@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[macro_use]
 mod common;
 
-use common::{Witness, assert_distributions, clouds, fit_with, options, pairs, small_problem};
+use common::{
+    Witness, assert_distributions, clouds, fit_with, has, options, pairs, small, small_problem,
+    steps_of_iteration,
+};
 use ssdl::fit::{Silent, Stop};
 use ssdl::knobs::Allowed;
-use ssdl::methods::{self, Method, Options, SsdlGa};
+use ssdl::knobs::Grid;
+use ssdl::methods::{self, GraphChoice, GraphKnobs, GraphSc, LinearSvm, Method, Options, SsdlGa};
 use ssdl::{Error, Real};
 
 /// Values that a knob of this kind must refuse.
@@ -24,11 +29,35 @@ fn outside(allowed: Allowed) -> Vec<String> {
             bad.extend(["inf".into(), "-inf".into(), "1e999".into(), (least - 1e-9).to_string()]);
         }
         Allowed::Above(bound) => bad.extend(["inf".into(), bound.to_string(), "-3".into()]),
+        Allowed::SeveralAbove(bound) => {
+            bad.extend(
+                [",", "1,", "1,,2", "1;2", "1,two", "inf", "1,NaN", "-1,1"].map(str::to_owned),
+            );
+            bad.extend([bound.to_string(), format!("1,{bound}")]);
+            bad.push((1..=17).map(|v| v.to_string()).collect::<Vec<_>>().join(","));
+        }
+        Allowed::Between(low, high) => {
+            bad.extend([low, high, low - 0.1, high + 0.1].map(|v| v.to_string()));
+            bad.extend(["inf".into(), "-inf".into()]);
+        }
         Allowed::Switch => bad.extend(["yes".into(), "1".into(), "True".into()]),
         Allowed::OneOf(words) => bad.push(words[0].to_uppercase()),
         other => panic!("a new kind of knob needs bad values here: {other}"),
     }
     bad
+}
+
+/// The same numbers, in any order.
+fn same_numbers(a: &str, b: &str) -> bool {
+    let read = |text: &str| -> Option<Vec<f64>> {
+        let numbers: Option<Vec<f64>> = text.split(',').map(|v| v.parse().ok()).collect();
+        let mut numbers = numbers?;
+        numbers.sort_by(f64::total_cmp);
+        Some(numbers)
+    };
+    // As bits: a NaN is the same as itself here.
+    let bits = |text| read(text).map(|v| v.into_iter().map(f64::to_bits).collect::<Vec<_>>());
+    bits(a).is_some() && bits(a) == bits(b)
 }
 
 #[test]
@@ -41,7 +70,7 @@ fn values_out_of_range_are_refused_by_name_with_the_range() {
                         assert_eq!((name.as_str(), allowed), (knob.name, knob.allowed.to_string()));
                         let shown = if text.trim().is_empty() { "empty" } else { &text };
                         // A number may be shown as it was understood.
-                        let same = text.parse::<f64>().is_ok_and(|v| Ok(v) == got.parse());
+                        let same = same_numbers(&text, &got);
                         assert!(got == shown || same || got == "NaN", "{got} for `{text}`");
                     }
                     other => panic!("{} = `{text}`: {other:?}", knob.name),
@@ -75,6 +104,9 @@ fn letters_of_the_paper_and_dashes_name_the_same_knobs() {
         ("k", "n-neighbors", "n_neighbors", "3"),
         ("p", "n-atoms", "n_atoms", "3"),
         ("r", "r", "sharpness", "2.5"),
+        ("σ", "sigma", "width", "0.25x"),
+        ("ζ", "zeta", "percentile", "0.25"),
+        ("β_L", "beta_l", "smoothness", "0.25"),
     ];
     for (letter, spelt, word, value) in names {
         let set = |name: &str| {
@@ -104,14 +136,41 @@ fn values_written_out_read_back_the_same() {
         again.set(name, &value).unwrap();
     }
     assert_eq!(again, knobs);
+    let boxes = Grid::new(&[3.0, 0.1 + 0.2, 3.0]).unwrap();
+    assert_eq!(boxes.values(), [0.1 + 0.2, 3.0]);
+    let knobs = GraphSc::new().box_constraints(boxes).graph(GraphChoice::Learnt).denoise(3);
+    let mut again = GraphSc::new();
+    for (name, value) in knobs.values() {
+        again.set(name, &value).unwrap();
+    }
+    assert_eq!(again, knobs);
+}
+
+#[test]
+fn widths_that_are_no_lengths_are_refused() {
+    for text in ["0", "-1", "0x", "-1x", "abc", "x", "NaN", "NaNx", "inf", "infx", "1e999", "1 x x"]
+    {
+        for method in methods::all::<f64>().into_iter().filter(|method| has(*method, "width")) {
+            let error = method.check(&pairs(&[("width", text)])).unwrap_err();
+            assert!(matches!(&error, Error::Knob { name, .. } if name == "width"), "{error}");
+        }
+        let error = GraphKnobs::new().set("sigma", text).unwrap_err();
+        assert!(matches!(&error, Error::Knob { name, .. } if name == "width"), "{error}");
+    }
+    for text in ["0.5x", " 2 x", "1e-300", "30"] {
+        GraphKnobs::new().set("width", text).unwrap();
+    }
 }
 
 #[test]
 fn a_method_without_a_graph_has_no_knobs_for_one() {
-    let ussdl = methods::find::<f64>("ussdl").unwrap();
-    for name in ["manifold", "beta", "β", "n_neighbors", "k", "n-neighbors"] {
-        let error = ussdl.check(&pairs(&[(name, "1")])).unwrap_err();
-        assert!(matches!(error, Error::Unknown { .. }), "{name}: {error}");
+    let names = ["manifold", "beta", "β", "n_neighbors", "k", "n-neighbors", "graph", "width", "σ"];
+    let more = ["percentile", "smoothness", "normalise_trace", "halve_new", "denoise"];
+    for method in methods::all::<f64>().into_iter().filter(|method| !has(*method, "graph")) {
+        for name in names.into_iter().chain(more) {
+            let error = method.check(&pairs(&[(name, "1")])).unwrap_err();
+            assert!(matches!(error, Error::Unknown { .. }), "{name}: {error}");
+        }
     }
 }
 
@@ -141,7 +200,48 @@ fn knobs_set_in_code_are_checked_before_the_fit() {
     }
 }
 
+#[test]
+fn knobs_of_graphs_and_svm_set_in_code_are_checked_before_the_fit() {
+    use ssdl::graph::Width;
+    let negative = Grid::new(&[1.0, -1.0]).unwrap();
+    assert_eq!(Grid::new(&[]), None, "a grid is never empty");
+    let cases = [
+        ("manifold", GraphSc::new().manifold(-1.0)),
+        ("width", GraphSc::new().width(Width::Absolute(0.0))),
+        ("width", GraphSc::new().width(Width::Relative(f64::NAN))),
+        ("percentile", GraphSc::new().percentile(0.0)),
+        ("percentile", GraphSc::new().percentile(1.0)),
+        ("smoothness", GraphSc::new().smoothness(0.0)),
+        ("box_constraints", GraphSc::new().box_constraints(negative)),
+        ("folds", GraphSc::new().folds(1)),
+    ];
+    for (expected, knobs) in cases {
+        let (samples, _) = small_problem::<f64>(1);
+        match knobs.fit_with(samples, &options(), &mut Silent) {
+            Err(Error::Knob { name, .. }) => assert_eq!(name, expected),
+            other => panic!("{expected}: {:?}", other.map(|model| model.report().stop)),
+        }
+    }
+    let cases = [
+        ("box_constraints", LinearSvm::new().box_constraints(negative)),
+        ("folds", LinearSvm::new().folds(0)),
+        ("tolerance", LinearSvm::new().tolerance(0.0)),
+        ("max_epochs", LinearSvm::new().max_epochs(0)),
+    ];
+    for (expected, knobs) in cases {
+        let (samples, _) = small_problem::<f64>(1);
+        match knobs.fit_with(samples, &options(), &mut Silent) {
+            Err(Error::Knob { name, .. }) => assert_eq!(name, expected),
+            other => panic!("{expected}: {:?}", other.map(|model| model.report().stop)),
+        }
+    }
+}
+
 fn cancelled<T: Real>(method: &dyn Method<T>) {
+    // A method without outer iterations has no steps between which it could stop.
+    if !has(method, "max_iterations") {
+        return;
+    }
     for discrimination in ["0.5", "0"] {
         let knobs =
             [("tolerance", "0"), ("max_iterations", "3"), ("discrimination", discrimination)];
@@ -150,8 +250,9 @@ fn cancelled<T: Real>(method: &dyn Method<T>) {
         let mut patient = Witness::default();
         let whole = fit_with(method, &knobs, samples.clone(), &options(), &mut patient).unwrap();
         assert_eq!(whole.report().stop, Stop::Limit);
-        // Graph, start, and four steps in each of three iterations.
-        assert_eq!(patient.steps, 2 + 4 * 3, "{}", method.describe().name);
+        // Graph, start, and the steps of each of three iterations.
+        let steps = steps_of_iteration(&whole);
+        assert_eq!(patient.steps, 2 + steps * 3, "{}", method.describe().name);
         for last in 0..patient.steps {
             let mut witness = Witness { stop_after: Some(last), ..Witness::default() };
             let stopped = fit_with(method, &knobs, samples.clone(), &options(), &mut witness);
@@ -162,7 +263,7 @@ fn cancelled<T: Real>(method: &dyn Method<T>) {
             }
             let model = stopped.unwrap();
             assert_eq!(model.report().stop, Stop::Cancelled, "step {last}");
-            assert_eq!(model.report().iterations, (last + 2) / 4);
+            assert_eq!(model.report().iterations, (last - 1).div_ceil(steps));
             assert_eq!(model.report().trace.len(), last);
             assert_distributions(&model.transduction().probabilities);
             assert_distributions(&model.predict(new.clone()).unwrap().probabilities);
@@ -172,21 +273,20 @@ fn cancelled<T: Real>(method: &dyn Method<T>) {
 
 #[test]
 fn a_fit_can_be_cancelled_after_every_step_and_still_gives_a_model() {
-    for method in methods::all::<f64>() {
-        cancelled::<f64>(method);
-    }
-    for method in methods::all::<f32>() {
-        cancelled::<f32>(method);
-    }
+    for_every_method!(cancelled);
 }
 
 #[test]
 fn the_memory_limit_refuses_before_anything_is_computed() {
     for method in methods::all::<f64>() {
         let (samples, _) = small_problem::<f64>(4);
+        let needed = method.memory_needed(&small(method, &[]), 12, 90, 3).unwrap();
         let knobs = SsdlGa::new().n_atoms(18).n_neighbors(5);
-        let knobs = if method.describe().name == "ussdl" { knobs.manifold(0.0) } else { knobs };
-        let needed = knobs.memory_needed::<f64>(12, 90, 3);
+        match method.describe().name {
+            "ssdl-ga" => assert_eq!(needed, knobs.memory_needed::<f64>(12, 90, 3)),
+            "ussdl" => assert_eq!(needed, knobs.manifold(0.0).memory_needed::<f64>(12, 90, 3)),
+            _ => {}
+        }
         let run = |limit: u64, witness: &mut Witness| {
             let options = Options { memory_limit: Some(limit), ..options() };
             fit_with(method, &[], samples.clone(), &options, witness)

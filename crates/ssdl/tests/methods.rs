@@ -6,8 +6,8 @@
 mod common;
 
 use common::{
-    agreement, apart, assert_distributions, clouds, fit, fit_with, label_first, options,
-    small_problem,
+    agreement, apart, assert_distributions, clouds, fit, fit_with, has, label_first, options,
+    small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Step, TraceRow};
 use ssdl::methods::{self, Method, Options, SsdlGa, Ussdl};
@@ -44,16 +44,28 @@ fn slack<T: Real>() -> f64 {
     if T::NAME == "f64" { 1e-9 } else { 1e-4 }
 }
 
+/// The coders of a method; none where it has no codes to find.
+fn coders<T: Real>(method: &dyn Method<T>) -> &'static [&'static str] {
+    if has(method, "coder") { &["coordinate", "fista", "batches"] } else { &[] }
+}
+
+/// The kinds of active points; one round is enough where a method has none.
+fn active_points<T: Real>(method: &dyn Method<T>) -> Vec<&'static str> {
+    let kinds = if has(method, "active_points") { 2 } else { 1 };
+    ["majorised", "frozen"][..kinds].to_vec()
+}
+
 fn surrogate_falls<T: Real>(method: &dyn Method<T>) {
-    for points in ["frozen", "majorised"] {
-        for coder in ["coordinate", "fista", "batches"] {
+    for points in active_points(method) {
+        for &coder in coders(method) {
             for seed in [1, 2] {
                 let (samples, _) = small_problem::<T>(seed);
                 let knobs = [("active_points", points), ("coder", coder), ("tolerance", "0")];
                 let model = fit(method, &knobs, samples).unwrap();
                 let trace = &model.report().trace;
-                assert_eq!(trace.len(), 1 + 4 * model.report().iterations);
-                for iteration in trace[1..].chunks(4) {
+                let steps = steps_of_iteration(&model);
+                assert_eq!(trace.len(), 1 + steps * model.report().iterations);
+                for iteration in trace[1..].chunks(steps) {
                     let values: Vec<(String, f64)> = iteration
                         .iter()
                         .map(|row| {
@@ -74,7 +86,7 @@ fn the_surrogate_falls_over_every_step_of_an_iteration() {
 }
 
 fn objective_falls<T: Real>(method: &dyn Method<T>) {
-    for coder in ["coordinate", "fista", "batches"] {
+    for &coder in coders(method) {
         for update in ["block", "fista", "dual"] {
             for (seed, sharpness, ridge) in [(1, "1.7", "1"), (2, "1", "0.05"), (3, "1.1", "0.3")] {
                 let (samples, _) = small_problem::<T>(seed);
@@ -109,8 +121,8 @@ fn the_true_objective_never_rises_in_single_precision_either() {
 
 fn solvers_agree<T: Real>(method: &dyn Method<T>) {
     let mut ends: Vec<(String, f64)> = Vec::new();
-    for points in ["majorised", "frozen"] {
-        for coder in ["coordinate", "fista", "batches"] {
+    for points in active_points(method) {
+        for &coder in coders(method) {
             for update in ["block", "fista", "dual"] {
                 let knobs = [
                     ("active_points", points),
@@ -159,7 +171,8 @@ fn repeatable<T: Real>(method: &dyn Method<T>) {
     let (features, truth) = clouds::<T>(3, 12, 120, 4);
     let samples = Samples::new(features, label_first(&truth, 3, 4)).unwrap();
     let (new, _) = clouds::<T>(3, 12, 30, 5);
-    for coder in ["coordinate", "fista", "batches"] {
+    let coders = if has(method, "coder") { coders(method) } else { &["none"] };
+    for &coder in coders {
         let run = |threads: usize, seed: u64| {
             let options = Options { threads, seed, ..options() };
             let knobs = [("coder", coder), ("max_iterations", "3"), ("batch_size", "40")];
@@ -170,7 +183,10 @@ fn repeatable<T: Real>(method: &dyn Method<T>) {
             let what = format!("{}, {coder}, {threads} threads", label(method));
             assert_same_model(&one, &run(threads, 7), &new, &what);
         }
-        assert_ne!(one.atoms(), run(1, 8).atoms(), "{}: another seed", label(method));
+        // Without atoms the seed only picks an order in which one minimum is approached.
+        if one.atoms().is_some() {
+            assert_ne!(one.atoms(), run(1, 8).atoms(), "{}: another seed", label(method));
+        }
     }
 }
 
@@ -234,7 +250,9 @@ fn names_do_not_matter<T: Real>(method: &dyn Method<T>) {
     let renamed =
         Samples::new(samples.features().clone(), Labels::new(names, assigned).unwrap()).unwrap();
     let (new, _) = clouds::<T>(3, 12, 40, 11);
-    let (a, b) = (fit(method, &[], samples).unwrap(), fit(method, &[], renamed).unwrap());
+    // Folds are dealt class after class, so cross-validation would see others here.
+    let one_box = [("box_constraints", "1")];
+    let (a, b) = (fit(method, &one_box, samples).unwrap(), fit(method, &one_box, renamed).unwrap());
     for (p, q) in [
         (a.predict(new.clone()).unwrap(), b.predict(new).unwrap()),
         (a.transduction(), b.transduction()),
@@ -243,7 +261,9 @@ fn names_do_not_matter<T: Real>(method: &dyn Method<T>) {
         assert_eq!(turned, q.classes, "{}", label(method));
         assert!(q.labels.iter().all(|name| ["zebra", "9", "ape"].contains(&name.as_str())));
         let scores = Matrix::from_fn(3, p.scores.columns(), |c, j| q.scores.column(j)[turn[c]]);
-        let tolerance = if T::NAME == "f64" { 1e-6 } else { 1e-2 };
+        // An SVM stops within 1e-3 of its optimality conditions, on its way in another order.
+        let exact = T::NAME == "f64" && !has(method, "box_constraints");
+        let tolerance = if exact { 1e-6 } else { 1e-2 };
         assert!(apart(scores.as_slice(), p.scores.as_slice()) < tolerance, "{}", label(method));
     }
 }
@@ -322,13 +342,19 @@ fn ussdl_is_ssdl_ga_without_its_graph() {
 
 #[test]
 fn the_trace_names_its_steps_in_order() {
-    let (samples, _) = small_problem::<f64>(17);
-    let model = SsdlGa::new().n_atoms(18).max_iterations(3).tolerance(0.0).fit(samples).unwrap();
-    let trace = &model.report().trace;
-    assert_eq!((trace[0].iteration, trace[0].step), (0, Step::Start));
-    let order = [Step::Membership, Step::Codes, Step::Dictionary, Step::Classifier];
-    for (at, row) in trace[1..].iter().enumerate() {
-        assert_eq!((row.iteration, row.step), (at / 4 + 1, order[at % 4]));
+    let all = [Step::Membership, Step::Codes, Step::Dictionary, Step::Classifier];
+    // Where the classes have no say in the codes, the classifier comes after the last iteration.
+    for (discrimination, order) in [(0.5, &all[..]), (0.0, &all[1..3])] {
+        let (samples, _) = small_problem::<f64>(17);
+        let knobs = SsdlGa::new().n_atoms(18).max_iterations(3).tolerance(0.0);
+        let model = knobs.discrimination(discrimination).fit(samples).unwrap();
+        let trace = &model.report().trace;
+        assert_eq!((trace[0].iteration, trace[0].step), (0, Step::Start));
+        assert_eq!(trace.len(), 1 + 3 * order.len());
+        for (at, row) in trace[1..].iter().enumerate() {
+            let expected = (at / order.len() + 1, order[at % order.len()]);
+            assert_eq!((row.iteration, row.step), expected);
+        }
     }
 }
 
@@ -339,9 +365,15 @@ fn every_file_of_a_method_is_in_the_register() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let name = name.trim_end_matches(".rs").replace('_', "-");
-        if !["mod", "request"].contains(&name.as_str()) {
+        if !["mod", "request", "compose", "connect"].contains(&name.as_str()) {
             assert!(known.contains(&name.as_str()), "{name} is not in the list of methods");
         }
     }
-    assert!(methods::find::<f32>("nonsense").err().unwrap().to_string().contains("ssdl-ga, ussdl"));
+    assert!(
+        methods::find::<f32>("nonsense")
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("ssdl-ga, ussdl, graph-sc")
+    );
 }

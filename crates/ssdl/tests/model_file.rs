@@ -5,11 +5,11 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use common::parts::{Parts, assert_refused};
 use common::{clouds, fit_with, options, small_problem};
-use serde_json::{Value, json};
+use serde_json::json;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
 use ssdl::model::{Precision, precision_of};
@@ -90,8 +90,10 @@ fn a_model_comes_back_to_the_bit_with_every_preparation() {
         round_trip::<f64>("ssdl-ga", prepare);
         round_trip::<f32>("ussdl", prepare);
     }
-    round_trip::<f32>("ssdl-ga", &["scale=5"]);
-    round_trip::<f64>("ussdl", &["scale=5"]);
+    for method in methods::all::<f64>() {
+        round_trip::<f32>(method.describe().name, &["scale=5"]);
+        round_trip::<f64>(method.describe().name, &["standardise", "pca=6"]);
+    }
 }
 
 #[test]
@@ -113,60 +115,10 @@ fn the_precision_is_known_from_the_header_and_must_match() {
     assert!(Model::<f64>::load(folder.path()).is_err(), "a folder is not a model");
 }
 
-/// A saved model, taken apart so that it can be put together wrongly.
-struct Parts {
-    folder: tempfile::TempDir,
-    /// The safetensors header: tensors by name, and `__metadata__`.
-    tensors: Value,
-    /// Our own header inside it.
-    header: Value,
-    data: Vec<u8>,
-}
-
-impl Parts {
-    /// A sound file, with graph and principal components.
-    fn sound() -> Self {
-        static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-        let folder = tempfile::tempdir().unwrap();
-        let bytes = BYTES.get_or_init(|| {
-            let path = folder.path().join("model");
-            fitted::<f64>("ssdl-ga", &["pca=5"]).save(&path).unwrap();
-            std::fs::read(&path).unwrap()
-        });
-        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-        let tensors: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-        let text = tensors["__metadata__"]["ssdl"].as_str().unwrap();
-        let header = serde_json::from_str(text).unwrap();
-        Self { tensors, header, data: bytes[8 + length..].to_vec(), folder }
-    }
-
-    fn write(&self) -> PathBuf {
-        let path = self.folder.path().join("model");
-        let mut tensors = self.tensors.clone();
-        tensors["__metadata__"]["ssdl"] = Value::String(self.header.to_string());
-        let text = tensors.to_string();
-        let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(text.as_bytes());
-        bytes.extend(&self.data);
-        std::fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// Overwrites the first bytes of a tensor.
-    fn poke(&mut self, tensor: &str, bytes: &[u8]) {
-        let at = self.tensors[tensor]["data_offsets"][0].as_u64().unwrap() as usize;
-        self.data[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-}
-
-/// Refused as a file of the wrong form, with its path in the message.
-#[track_caller]
-fn assert_refused(path: &Path, reason: &str, what: &str) {
-    let Err(error) = Model::<f64>::load(path) else { panic!("{what} was accepted") };
-    assert!(matches!(error, Error::Format { .. }), "{what}: {error}");
-    let text = error.to_string();
-    assert!(text.contains(&*path.to_string_lossy()), "{what}: {text}");
-    assert!(text.contains(reason), "{what}: {text}");
+/// A sound file, with graph and principal components.
+fn sound() -> Parts {
+    static MODEL: OnceLock<Model<f64>> = OnceLock::new();
+    Parts::of(MODEL.get_or_init(|| fitted("ssdl-ga", &["pca=5"])))
 }
 
 #[test]
@@ -174,7 +126,8 @@ fn hostile_headers_are_refused_by_path_and_reason() {
     type Change = fn(&mut Parts);
     let cases: &[(&str, &str, Change)] = &[
         ("another format", "other", |p| p.header["format"] = json!("other")),
-        ("a later version", "version 2", |p| p.header["version"] = json!(2)),
+        ("a later version", "version 3", |p| p.header["version"] = json!(3)),
+        ("an earlier version", "version 1", |p| p.header["version"] = json!(1)),
         ("no version", "header", |p| p.header["version"] = json!("one")),
         ("another precision", "f32", |p| p.header["precision"] = json!("f32")),
         ("no precision at all", "f16", |p| p.header["precision"] = json!("f16")),
@@ -209,6 +162,12 @@ fn hostile_headers_are_refused_by_path_and_reason() {
         ("a preparation that lost its tensors", "", |p| {
             p.header["prepare"] = json!(["standardise", "pca=5"]);
         }),
+        ("a graph without atoms", "no atoms", |p| p.header["n_atoms"] = json!(0)),
+        ("more atoms than there are", "`atoms`", |p| p.header["n_atoms"] = json!(10)),
+        ("absurdly many atoms", "`atoms`", |p| p.header["n_atoms"] = json!(u64::MAX)),
+        ("no number of atoms", "n_atoms", |p| {
+            p.header.as_object_mut().unwrap().remove("n_atoms");
+        }),
         ("negative sparsity", "rule", |p| p.header["out_of_sample"]["sparsity"] = json!(-1.0)),
         ("negative manifold", "rule", |p| p.header["out_of_sample"]["manifold"] = json!(-1.0)),
         ("sharpness below one", "rule", |p| p.header["out_of_sample"]["sharpness"] = json!(0.5)),
@@ -217,7 +176,7 @@ fn hostile_headers_are_refused_by_path_and_reason() {
         }),
     ];
     for (what, reason, change) in cases {
-        let mut parts = Parts::sound();
+        let mut parts = sound();
         change(&mut parts);
         let path = if *what == "no header" {
             // `write` would put the header back.
@@ -236,11 +195,11 @@ fn hostile_headers_are_refused_by_path_and_reason() {
 
 #[test]
 fn tensors_that_are_missing_or_of_another_shape_or_type_are_refused() {
-    let whole = Parts::sound();
+    let whole = sound();
     assert!(Model::<f64>::load(&whole.write()).is_ok(), "the parts themselves are sound");
     let names: Vec<String> = whole.tensors.as_object().unwrap().keys().cloned().collect();
     for name in names.iter().filter(|name| *name != "__metadata__") {
-        let mut lost = Parts::sound();
+        let mut lost = sound();
         // Renamed rather than removed: the framing stays sound.
         let tensor = lost.tensors.as_object_mut().unwrap().remove(name).unwrap();
         lost.tensors["stranger"] = tensor.clone();
@@ -251,14 +210,14 @@ fn tensors_that_are_missing_or_of_another_shape_or_type_are_refused() {
         let wrong =
             [vec![entries, 1, 1], vec![1, 1, entries], vec![entries * 2], vec![u64::MAX, 2]];
         for shape in wrong {
-            let mut bent = Parts::sound();
+            let mut bent = sound();
             bent.tensors[name]["shape"] = json!(shape);
             assert_refused(&bent.write(), "", &format!("{name} of shape {shape:?}"));
         }
-        let mut other = Parts::sound();
+        let mut other = sound();
         other.tensors[name]["dtype"] = json!("I64");
         assert_refused(&other.write(), "", &format!("{name} of another type"));
-        let mut outside = Parts::sound();
+        let mut outside = sound();
         outside.tensors[name]["data_offsets"] = json!([0u64, u64::MAX]);
         assert_refused(&outside.write(), "", &format!("{name} beyond the end"));
     }

@@ -44,7 +44,7 @@ impl Stored {
         };
         let lle = Lle { n_neighbors: knob("n_neighbors") as usize };
         Self {
-            laplacian: lle.build(&samples).unwrap(),
+            laplacian: lle.build(&samples).unwrap().laplacian,
             labels: Labels::new(common::class_names(3), assigned).unwrap(),
             sharpness: knob("sharpness"),
             n_atoms: knob("n_atoms") as usize,
@@ -79,7 +79,7 @@ impl State {
         let own = gram(&atoms);
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(stored.n_atoms, samples.columns());
-        let lasso = Quadratic::individual(&own, 0.0, rhs, stored.weights.sparsity);
+        let lasso = Quadratic::individual(&own, Vec::new(), rhs, stored.weights.sparsity);
         TIGHT.minimise(&lasso, &mut codes);
         let labelled: Vec<usize> = (0..stored.labels.n_labelled()).collect();
         let classes = indices(&stored.json["labels"]);
@@ -128,13 +128,11 @@ impl State {
         let weights = stored.weights;
         let mut left = stored.samples.clone();
         left.add_product(-1.0, self.atoms.view(), self.codes.view());
-        let mut residuals = Matrix::zeros(self.codes.rows(), self.codes.columns());
-        stored.laplacian.residuals(&self.codes, &mut residuals);
         let size: f64 = self.codes.as_slice().iter().map(|a| a.abs()).sum();
         Objective {
             reconstruction: left.squared_norm(),
             sparsity: weights.sparsity * size,
-            manifold: weights.manifold * residuals.squared_norm(),
+            manifold: weights.manifold * stored.laplacian.energy(&self.codes),
             discrimination: weights.discrimination * loss,
             ridge: weights.ridge * self.classifier.squared_norm(),
         }
@@ -173,17 +171,20 @@ fn follow(coder: &dyn Descent<f64>, update: &dyn Update<f64>, within: f64, what:
 fn check_new(stored: &Stored, state: &State, what: &str) {
     let new: Matrix<f64> = matrix(&stored.json["new_samples"]);
     let lle = Lle { n_neighbors: stored.json["knobs"]["n_neighbors"].as_u64().unwrap() as usize };
-    let anchors = lle.anchor(&stored.samples, &new);
+    let attachment = Graph::<f64>::build(&lle, &stored.samples).unwrap().attachment;
+    let anchors = attachment.anchor(&stored.samples, &new).unwrap();
     let mut rhs = Matrix::of_product(state.atoms.transposed(), new.view());
     let beta = stored.weights.manifold;
     for j in 0..new.columns() {
+        assert_eq!(anchors.strength(j), 1.0, "{what}");
         for (i, weight) in anchors.of(j) {
             ssdl::matrix::axpy(beta * weight, state.codes.column(i), rhs.column_mut(j));
         }
     }
     let own = gram(&state.atoms);
     let mut codes = Matrix::zeros(stored.n_atoms, new.columns());
-    let problem = Quadratic::individual(&own, beta, rhs, stored.weights.sparsity);
+    let problem =
+        Quadratic::individual(&own, vec![beta; new.columns()], rhs, stored.weights.sparsity);
     TIGHT.minimise(&problem, &mut codes);
     let scores = state.classifier.scores(&codes);
     let expected: Matrix<f64> = matrix(&stored.json["new_scores"]);
@@ -223,11 +224,13 @@ fn the_loop_ends_near_the_oracle_from_other_first_atoms() {
             weights: stored.weights,
             sharpness: stored.sharpness,
             n_atoms: stored.n_atoms,
+            fill_atoms: false,
             atom_norm: 1.0,
             revive: false,
             max_iterations: stored.iterations(),
             tolerance: 0.0,
             seed,
+            start: None,
         };
         let fitted = alternate(&stored.samples, &stored.labels, &recipe, &mut Silent).unwrap();
         let scores = fitted.classifier.scores(&fitted.codes);

@@ -3,6 +3,8 @@
 mod demo;
 mod errors;
 mod fitting;
+mod graph;
+mod graph_files;
 mod interrupt;
 mod methods;
 mod predicting;

@@ -25,12 +25,20 @@ fn the_register_is_shown_in_every_form() {
         assert_eq!(&bench.json(&format!("methods {name}")), method);
     }
     assert!(bench.done("methods ssdl-ga").contains("Extended YaleB"));
+    // The words, wherever lines were broken.
+    let page = bench.done("methods graph-sc");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["manifold tr(A L A')", "lle, heat, threshold, learnt", "0.1,1,10", "β_L", "0.5x"]
+    {
+        assert!(page.contains(part), "`{part}` is not in\n{page}");
+    }
+    assert!(!bench.done("methods linear-svm").contains("Published"));
 }
 
 #[test]
 fn help_has_an_example_and_fits_the_screen() {
     let bench = Bench::new();
-    for command in ["", "demo", "fit", "predict", "inspect", "methods"] {
+    for command in ["", "demo", "fit", "predict", "inspect", "graph", "methods"] {
         let help = bench.done(&format!("{command} --help"));
         assert!(help.contains("Example") && help.contains("  ssdl "), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");

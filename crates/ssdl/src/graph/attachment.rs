@@ -186,10 +186,19 @@ impl<T: Real> Attachment<T> {
     pub(super) fn common_factor(&self) -> f64 {
         match self.rule {
             Rule::Heat { width, shift, .. } | Rule::Threshold { width, shift, .. } => {
-                (-shift / (2.0 * width * width)).exp()
+                exponent(shift, 0.0, width).exp()
             }
             Rule::Lle { .. } | Rule::Learnt { .. } => 1.0,
         }
+    }
+
+    /// The same rule with the weights that its formula says, nothing taken out. A new sample can be
+    /// nearer than any pair of training samples: its weight need not underflow where theirs do.
+    pub(super) fn unshifted(mut self) -> Self {
+        if let Rule::Heat { shift, .. } | Rule::Threshold { shift, .. } = &mut self.rule {
+            *shift = 0.0;
+        }
+        self
     }
 
     /// Ties each new sample to the training samples, independently of the other new samples.
@@ -213,7 +222,7 @@ impl<T: Real> Attachment<T> {
                 })
             }
             Rule::Threshold { radius, width, shift } => each_query(training, new, |i, near| {
-                let inside = near.iter().enumerate().filter(|(_, z)| **z < radius * radius);
+                let inside = near.iter().enumerate().filter(|(_, z)| z.sqrt() < radius);
                 exponents(training, new.column(i), inside.map(|(j, _)| j), (width, shift))
             }),
             Rule::Learnt { smoothness, level } => {
@@ -246,6 +255,11 @@ fn exponents<T: Real>(
     chosen: impl Iterator<Item = usize>,
     (width, shift): (f64, f64),
 ) -> Tied {
-    let exponent = |j| (shift - squared_distance(training.column(j), x)) / (2.0 * width * width);
+    let exponent = |j| exponent(squared_distance(training.column(j), x), shift, width);
     Tied::of_exponents(chosen.map(|j| (j, exponent(j))).collect())
+}
+
+/// $-(z-z_0)/2\sigma^2$. Divided one by one: the square of a very small width would be zero.
+pub(super) fn exponent(squared: f64, shift: f64, width: f64) -> f64 {
+    (shift - squared) / width / width / 2.0
 }

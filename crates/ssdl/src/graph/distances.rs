@@ -35,8 +35,14 @@ pub(super) fn each_query<T: Real, R: Send>(
         .into_par_iter()
         .map(|tile| {
             let chosen = tile * TILE..((tile + 1) * TILE).min(queries.columns());
-            let mut products = Matrix::zeros(left.columns(), chosen.len());
-            products.set_product_here(left.transposed(), right.column_range(chosen.clone()));
+            // The kernel sums in another order for other widths: all tiles have one, so that a
+            // query finds the same distances alone and in any company.
+            let mut block = Matrix::zeros(n, TILE);
+            for (at, query) in chosen.clone().enumerate() {
+                block.column_mut(at).copy_from_slice(right.column(query));
+            }
+            let mut products = Matrix::zeros(left.columns(), TILE);
+            products.set_product_here(left.transposed(), block.view());
             let mut results = Vec::with_capacity(chosen.len());
             for (at, query) in chosen.enumerate() {
                 let own = squared_norm(right.column(query));

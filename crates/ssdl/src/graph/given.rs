@@ -40,9 +40,9 @@ impl<T: Real> Given<T> {
     /// charge; an empty row leaves its sample out of the graph.
     ///
     /// # Errors
-    /// If the matrix is not square or a sample has a weight on itself.
+    /// If the matrix is not square, a sample has a weight on itself, or a weight is not finite.
     pub fn mixtures(weights: Csr<T>) -> Result<Self> {
-        check_square(&weights)?;
+        check_square_and_finite(&weights)?;
         if let Some(i) = (0..weights.rows()).find(|&i| weights.row(i).any(|(j, _)| j == i)) {
             return Err(Error::Graph(format!("sample {i} has a weight on itself")));
         }
@@ -54,9 +54,9 @@ impl<T: Real> Given<T> {
     /// on the diagonal say nothing in it and are left out.
     ///
     /// # Errors
-    /// If the matrix is not square or not symmetric, or a weight is negative.
+    /// If the matrix is not square or not symmetric, or a weight is negative or not finite.
     pub fn affinities(weights: Csr<T>) -> Result<Self> {
-        check_square(&weights)?;
+        check_square_and_finite(&weights)?;
         let turned = weights.transpose();
         for i in 0..weights.rows() {
             if let Some((j, w)) = weights.row(i).find(|(_, w)| *w < T::zero()) {
@@ -64,9 +64,14 @@ impl<T: Real> Given<T> {
             }
             check_row_symmetric(i, &weights, &turned)?;
         }
+        // The mean of both directions, in one order: symmetric to the bit, whatever the rounding of
+        // whoever made it.
+        let sorted = turned.transpose();
         let rows = (0..weights.rows()).map(|i| {
-            let row = weights.row(i).filter(|(j, w)| *j != i && *w > T::zero());
-            row.collect::<Vec<_>>()
+            let there = sorted.row(i).filter(|(_, w)| *w > T::zero());
+            let back = turned.row(i).filter(|(_, w)| *w > T::zero());
+            let pairs = there.zip(back).filter(|((j, _), _)| *j != i);
+            pairs.map(|((j, to), (_, from))| (j, (to + from) / T::of(2.0))).collect::<Vec<_>>()
         });
         let weights = Csr::from_rows(weights.columns(), rows);
         let typical = weights.entries().div_ceil(weights.rows().max(1)).clamp(1, 10);
@@ -115,7 +120,12 @@ impl<T: Real> Given<T> {
     }
 }
 
-fn check_square<T: Real>(weights: &Csr<T>) -> Result<()> {
+fn check_square_and_finite<T: Real>(weights: &Csr<T>) -> Result<()> {
+    for i in 0..weights.rows() {
+        if let Some((j, w)) = weights.row(i).find(|(_, w)| !w.is_finite()) {
+            return Err(Error::Graph(format!("weight {w} of samples {i} and {j}")));
+        }
+    }
     if weights.rows() == weights.columns() {
         return Ok(());
     }

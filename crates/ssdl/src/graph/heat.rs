@@ -1,5 +1,6 @@
 //! The heat-kernel graph of $k$ nearest neighbours.
 
+use super::attachment::exponent;
 use super::neighbours::squared_distance;
 use super::width::Width;
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
@@ -57,8 +58,7 @@ pub(super) fn of_pairs<T: Real>(pairs: &[Vec<(usize, f64)>], width: f64) -> (Csr
     let least = pairs.iter().flatten().fold(f64::INFINITY, |least, (_, z)| least.min(*z));
     let shift = if least.is_finite() { least } else { 0.0 };
     let lower = pairs.iter().map(|row| {
-        let weigh =
-            |(j, z): &(usize, f64)| (*j, T::of(((shift - z) / (2.0 * width * width)).exp()));
+        let weigh = |(j, z): &(usize, f64)| (*j, T::of(exponent(*z, shift, width).exp()));
         // Weights too small for the number type are no edges.
         row.iter().map(weigh).filter(|(_, w)| *w >= T::min_positive_value()).collect::<Vec<_>>()
     });

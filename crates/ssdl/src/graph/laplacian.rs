@@ -111,17 +111,19 @@ impl<T: Real> Laplacian<T> {
     #[must_use]
     pub fn ties(&self) -> Csr<T> {
         match &self.form {
+            // What a change of strength has made zero is no tie.
             Form::Affinities(weights) => {
-                // Weights may have underflown to zero when the graph was scaled.
-                let rows =
-                    (0..weights.rows()).map(|j| weights.row(j).filter(|(_, w)| *w > T::zero()));
-                Csr::from_rows(weights.columns(), rows)
+                let rows = (0..weights.rows())
+                    .map(|j| weights.row(j).filter(|(_, w)| *w > T::zero()).collect::<Vec<_>>());
+                Csr::from_rows(self.n_samples(), rows)
             }
             Form::Mixtures { factor, transposed } => {
                 let rows = (0..self.n_samples()).map(|j| {
                     let mixed = (j < factor.rows()).then(|| factor.row(j)).into_iter().flatten();
-                    let mut row: Vec<(usize, T)> =
-                        mixed.chain(transposed.row(j)).filter(|(i, _)| *i != j).collect();
+                    let mut row: Vec<(usize, T)> = mixed
+                        .chain(transposed.row(j))
+                        .filter(|(i, w)| *i != j && *w != T::zero())
+                        .collect();
                     row.iter_mut().for_each(|(_, w)| *w = w.abs());
                     row.sort_by_key(|(i, _)| *i);
                     row.dedup_by(|later, kept| {

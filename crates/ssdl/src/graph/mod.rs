@@ -53,12 +53,20 @@ impl<T: Real> Connected<T> {
     #[must_use]
     pub fn at_strength(self, normalise: bool) -> Self {
         let trace = self.laplacian.trace();
-        let omega = match normalise {
-            true if trace > 0.0 => self.laplacian.n_samples() as f64 / trace,
-            true => 1.0,
-            false => self.attachment.common_factor(),
-        };
-        let attachment = self.attachment.scaled(omega);
-        Self { laplacian: self.laplacian.scaled(omega), attachment }
+        match normalise {
+            true if trace > 0.0 => {
+                let omega = self.laplacian.n_samples() as f64 / trace;
+                let attachment = self.attachment.scaled(omega);
+                Self { laplacian: self.laplacian.scaled(omega), attachment }
+            }
+            true => self,
+            false => {
+                let factor = self.attachment.common_factor();
+                Self {
+                    laplacian: self.laplacian.scaled(factor),
+                    attachment: self.attachment.unshifted(),
+                }
+            }
+        }
     }
 }

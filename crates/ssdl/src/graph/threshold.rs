@@ -27,7 +27,8 @@ impl<T: Real> Graph<T> for Threshold {
         let radius = percentile(of_pairs(samples), self.percentile);
         let pairs = each_query(samples, samples, |i, squared| {
             let earlier = squared[..i].iter().copied().enumerate();
-            earlier.filter(|(_, z)| *z < radius * radius).collect::<Vec<_>>()
+            // By the same root as the radius, so that pairs at exactly the radius are out.
+            earlier.filter(|(_, z)| z.sqrt() < radius).collect::<Vec<_>>()
         });
         let (weights, shift) = heat::of_pairs(&pairs, width);
         Ok(Connected {

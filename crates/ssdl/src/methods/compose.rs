@@ -94,17 +94,17 @@ impl Composition {
             self.cut_to(&admitted, &mut knobs, watch);
             self.within_memory(&admitted, options)?;
             let denoised = self.denoise(&admitted, options, watch)?;
-            let shape = match &denoised {
-                Some(fitted) => Some(Matrix::of_product(fitted.atoms.view(), fitted.codes.view())),
-                None => None,
-            };
+            let reconstructed = denoised
+                .as_ref()
+                .map(|fitted| Matrix::of_product(fitted.atoms.view(), fitted.codes.view()));
+            let seen = reconstructed.as_ref().unwrap_or(&admitted.features);
             let connected = match self.uses_graph() {
-                true => {
-                    let from = shape.as_ref().unwrap_or(&admitted.features);
-                    Some(connect(from, &self.graph, options, watch)?)
-                }
+                true => Some(connect(seen, &self.graph, options, watch)?),
                 false => None,
             };
+            if connected.is_none() {
+                say_that_a_graph_is_not_used(options, watch);
+            }
             self.say_that_the_graph_stands(watch)?;
             let (connected, graph_seconds) = connected.unzip();
             let laplacian = connected.as_ref().map(|c| &c.laplacian);
@@ -117,11 +117,11 @@ impl Composition {
                 sparsity: self.weights.sparsity,
                 manifold: if connected.is_some() { self.weights.manifold } else { 0.0 },
                 sharpness: self.sharpness(),
-                denoise: shape.is_some(),
+                denoise: reconstructed.is_some(),
             };
             // Without a graph new samples are coded by the atoms alone.
             let tied = connected.map(|connected| Tied {
-                training: shape.unwrap_or(admitted.features),
+                training: reconstructed.unwrap_or(admitted.features),
                 attachment: connected.attachment.for_new_samples(self.halve_new),
             });
             Ok(Model::assemble(Assembly {
@@ -336,6 +336,13 @@ impl Composition {
         });
         fitted.trace.extend(last);
         Ok(())
+    }
+}
+
+/// A graph that was brought but has no part in the fit deserves a word.
+pub(super) fn say_that_a_graph_is_not_used<T>(options: &Options<T>, watch: &mut dyn Watch) {
+    if options.graph.is_some() {
+        watch.notice("the graph that was given is not used: this fit has no graph term");
     }
 }
 

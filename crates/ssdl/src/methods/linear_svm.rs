@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::compose::{SVM_SHARPNESS, fit_svm};
+use super::compose::{SVM_SHARPNESS, fit_svm, say_that_a_graph_is_not_used};
 use super::request::{Admitted, admit};
 use super::{Description, Options, Register};
 use crate::classifier::svm::{self, Loss};
@@ -95,6 +95,7 @@ impl LinearSvm {
             let started = Instant::now();
             let admitted = admit(samples, options, watch)?;
             self.within_memory(&admitted, options)?;
+            say_that_a_graph_is_not_used(options, watch);
             let trainer = svm::LinearSvm {
                 loss: self.loss,
                 tolerance: self.tolerance,

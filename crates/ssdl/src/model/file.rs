@@ -35,6 +35,8 @@ struct Header {
     classes: Vec<String>,
     prepare: Vec<String>,
     n_features: usize,
+    /// 0 where the method classifies the prepared samples as they are.
+    n_atoms: usize,
     image: Option<[usize; 2]>,
     out_of_sample: OutOfSample,
     attachment: Option<SavedAttachment>,
@@ -132,6 +134,7 @@ impl<T: Real> Model<T> {
             classes: self.classes().to_vec(),
             prepare: self.preparation.plans().iter().map(ToString::to_string).collect(),
             n_features: self.preparation.n_features(),
+            n_atoms: self.atoms.as_ref().map_or(0, Matrix::columns),
             image: self.image,
             out_of_sample: self.rule,
             attachment: self.attachment().map(|attachment| SavedAttachment {
@@ -254,22 +257,22 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn assemble<T: Real>(self) -> Result<Model<T>> {
+        let rule = self.header.out_of_sample;
+        self.check_rule(&rule)?;
         let labels = self.labels()?;
         let preparation = self.preparation::<T>()?;
-        let atoms = match self.tensors.tensor("atoms") {
-            Ok(_) => Some(self.matrix::<T>("atoms", preparation.n_prepared(), None)?),
-            Err(_) => None,
+        let atoms = match self.header.n_atoms {
+            0 => None,
+            n_atoms => Some(self.matrix::<T>("atoms", preparation.n_prepared(), n_atoms)?),
         };
         let p = atoms.as_ref().map_or(preparation.n_prepared(), Matrix::columns);
         let n = labels.len();
-        let codes = self.matrix("codes", p, Some(n))?;
+        let codes = self.matrix("codes", p, n)?;
         let n_classes = labels.classes().len();
-        let weights = self.matrix("weights", p, Some(n_classes))?;
+        let weights = self.matrix("weights", p, n_classes)?;
         let bias = self.numbers("bias", &[n_classes])?;
-        let rule = self.header.out_of_sample;
-        self.check_rule(&rule)?;
         let tied = if rule.manifold > 0.0 {
-            let training = self.matrix("training", preparation.n_prepared(), Some(n))?;
+            let training = self.matrix("training", preparation.n_prepared(), n)?;
             Some(Tied { training, attachment: self.attachment(n)? })
         } else {
             None
@@ -293,6 +296,9 @@ impl Parts<'_> {
 
     fn check_rule(&self, rule: &OutOfSample) -> Result<()> {
         let sound = |v: f64, least: f64| v.is_finite() && v >= least;
+        if rule.manifold > 0.0 && self.header.n_atoms == 0 {
+            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
+        }
         if sound(rule.sparsity, 0.0) && sound(rule.manifold, 0.0) && sound(rule.sharpness, 1.0) {
             return Ok(());
         }
@@ -346,15 +352,8 @@ impl Parts<'_> {
         self.tensors.tensor(name).map_err(|_| refuse(self.path, &format!("`{name}` is missing")))
     }
 
-    /// A tensor `[columns, rows]`; `columns` is free where `None`, but never zero.
-    fn matrix<T: Real>(
-        &self,
-        name: &str,
-        rows: usize,
-        columns: Option<usize>,
-    ) -> Result<Matrix<T>> {
-        let found = self.tensor(name)?.shape().to_vec();
-        let columns = columns.or_else(|| found.first().copied()).unwrap_or(0);
+    /// A tensor `[columns, rows]`.
+    fn matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
         if columns == 0 {
             return Err(refuse(self.path, &format!("`{name}` is empty")));
         }

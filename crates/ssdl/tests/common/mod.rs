@@ -3,14 +3,14 @@
 // Every test file is a crate of its own and uses only some of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod graphs;
+pub mod parts;
 pub mod tiny;
 
 use serde_json::Value;
 use ssdl::fit::{Flow, Progress, Silent, Watch};
-use ssdl::graph::{Laplacian, Neighbours, lle::barycentres};
 use ssdl::methods::{Method, Options};
 use ssdl::random::{Purpose, normal, stream};
-use ssdl::sparse::Csr;
 use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
 
 /// Every method in both precisions; a new method is tested by being in the register.
@@ -130,11 +130,28 @@ pub fn fit_with<T: Real>(
     options: &Options<T>,
     watch: &mut dyn Watch,
 ) -> Result<Model<T>> {
-    let known = method.knobs();
+    method.fit(&small(method, knobs), samples, options, watch)
+}
+
+/// The knobs of a small fit, without those that the method does not have.
+pub fn small<T: Real>(method: &dyn Method<T>, knobs: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut all = vec![("n_atoms", "18"), ("n_neighbors", "5"), ("max_iterations", "6")];
     all.extend_from_slice(knobs);
-    all.retain(|(name, _)| known.iter().any(|knob| knob.name == *name));
-    method.fit(&pairs(&all), samples, options, watch)
+    all.retain(|(name, _)| has(method, name));
+    pairs(&all)
+}
+
+/// Whether the method has a knob of this name; what a knob is about applies to no other method.
+pub fn has<T: Real>(method: &dyn Method<T>, name: &str) -> bool {
+    method.knobs().iter().any(|knob| knob.name == name)
+}
+
+/// Rows of the trace in one outer iteration: memberships and classifier take part only where the
+/// classes have a say in the codes.
+pub fn steps_of_iteration<T: Real>(model: &Model<T>) -> usize {
+    let weight = model.knobs().iter().find(|(name, _)| name == "discrimination");
+    let classes_count = weight.is_some_and(|(_, value)| value.parse::<f64>().unwrap() > 0.0);
+    if classes_count { 4 } else { 2 }
 }
 
 /// Remembers steps and notices; stops after the step with this number, if any.
@@ -158,25 +175,6 @@ impl Watch for Witness {
     fn notice(&mut self, sentence: &str) {
         self.notices.push(sentence.to_owned());
     }
-}
-
-/// The LLE weights of every sample on its neighbours, as a user would bring them.
-pub fn lle_weights<T: Real>(samples: &Matrix<T>, neighbours: &Neighbours) -> Csr<T> {
-    let (n, k) = (samples.columns(), neighbours.k());
-    let starts = (0..=n).map(|i| i * k).collect();
-    let lists: Vec<u32> = (0..n).flat_map(|i| neighbours.of(i).to_vec()).collect();
-    Csr::new(n, starts, lists, barycentres(samples, samples, neighbours)).unwrap()
-}
-
-/// M of L = MᵀM, dense, in `f64`.
-pub fn dense_factor<T: Real>(laplacian: &Laplacian<T>) -> Matrix<f64> {
-    let mut m = Matrix::zeros(laplacian.factor().rows(), laplacian.n_samples());
-    for i in 0..laplacian.factor().rows() {
-        for (j, w) in laplacian.factor().row(i) {
-            m.column_mut(j)[i] += w.wide();
-        }
-    }
-    m
 }
 
 /// Largest difference of two lists, relative to the largest entry of the second.

@@ -96,7 +96,7 @@ impl<T: Real> Tiny<T> {
         let shares = Shares::at(&start, &assigned, sharpness);
         let weights = &classifier.weights;
         Self {
-            laplacian: Lle { n_neighbors: k as usize }.build(&samples).unwrap(),
+            laplacian: Lle { n_neighbors: k as usize }.build(&samples).unwrap().laplacian,
             gram: gram(&atoms),
             cross: Matrix::of_product(weights.view(), weights.transposed()),
             frozen: Active::at(ActivePoints::Frozen, &start, &shares),

@@ -1,0 +1,165 @@
+//! Graphs that a user brings: what they mean, and what is refused.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::graphs::{dense, lle_weights};
+use common::{Witness, noise};
+use ssdl::graph::{Given, Graph, Neighbours, Portrait, Rule};
+use ssdl::methods::{Options, SsdlGa};
+use ssdl::sparse::Csr;
+use ssdl::{Error, Matrix, Samples};
+
+#[test]
+fn the_own_graph_given_back_gives_the_same_fit() {
+    let (samples, _) = common::small_problem::<f64>(1);
+    let knobs = SsdlGa::new().n_atoms(16).n_neighbors(5).max_iterations(4);
+    // Samples prepared already: the lists must be those of what the method sees.
+    let options = Options { prepare: Vec::new(), ..common::options() };
+    let fit = |graph: Option<Arc<dyn Graph<f64> + Send>>| {
+        let options = Options { graph, ..options.clone() };
+        let samples = Samples::new(samples.features().clone(), samples.labels().clone()).unwrap();
+        knobs.fit_with(samples, &options, &mut ssdl::fit::Silent).unwrap()
+    };
+    let own = fit(None);
+    let lists = Neighbours::within(samples.features(), 5);
+    let weights = lle_weights(samples.features(), &lists);
+    let by_lists = fit(Some(Arc::new(Given::neighbours(lists))));
+    let by_weights = fit(Some(Arc::new(Given::mixtures(weights).unwrap())));
+    for other in [by_lists, by_weights] {
+        assert_eq!(other.codes(), own.codes());
+        assert_eq!(other.atoms(), own.atoms());
+        assert_eq!(other.classifier(), own.classifier());
+    }
+}
+
+#[test]
+fn bad_graphs_are_refused_with_a_reason() {
+    let refused = |starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, columns| {
+        Csr::new(columns, starts, indices, values).and_then(|csr| Given::mixtures(csr).map(drop))
+    };
+    assert!(reason(refused(vec![0, 1, 2], vec![1, 0], vec![1.0, 1.0], 3)).contains("square"));
+    assert!(reason(refused(vec![0, 1, 2], vec![1, 1], vec![1.0, 1.0], 2)).contains("itself"));
+    assert!(reason(refused(vec![0, 1, 2], vec![2, 0], vec![1.0, 1.0], 2)).contains("index 2"));
+    assert!(reason(refused(vec![0, 1, 2], vec![1, 0], vec![f64::NAN, 1.0], 2)).contains("NaN"));
+    assert!(reason(refused(vec![0, 2, 1], vec![1], vec![1.0], 2)).contains("offsets"));
+    for lists in [vec![vec![1], vec![1]], vec![vec![1], vec![0, 1]], vec![vec![2], vec![0]]] {
+        assert!(matches!(Neighbours::given(&lists), Err(Error::Graph(_))), "{lists:?}");
+    }
+    let graph = Given::<f64>::neighbours(Neighbours::given(&[vec![1], vec![0]]).unwrap());
+    let error = graph.build(&noise(2, 3, 1)).unwrap_err();
+    assert!(matches!(error, Error::Shape { expected: 3, got: 2, .. }), "{error}");
+}
+
+#[track_caller]
+fn reason(result: ssdl::Result<()>) -> String {
+    match result.unwrap_err() {
+        Error::Graph(reason) => reason,
+        other => panic!("{other}"),
+    }
+}
+
+/// Affinities from the rows of a small array.
+fn affinities<const N: usize>(rows: [[f64; N]; N]) -> ssdl::Result<Given<f64>> {
+    Given::affinities(Csr::of_columns(&Matrix::from_fn(N, N, |i, j| rows[j][i])))
+}
+
+#[test]
+fn affinities_must_be_square_symmetric_finite_and_not_negative() {
+    let refused = |rows: [[f64; 3]; 3]| reason(affinities(rows).map(drop));
+    let said = refused([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3]]);
+    assert!(said.contains("symmetric") && said.contains("sample 0 to 1"), "{said}");
+    let one_way = refused([[0.0, 0.0, 0.0], [0.0; 3], [0.0, 1e-12, 0.0]]);
+    assert!(one_way.contains("symmetric"), "{one_way}");
+    let said = refused([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0; 3]]);
+    assert!(said.contains("negative") && said.contains("0 and 1"), "{said}");
+    for value in [f64::NAN, f64::INFINITY] {
+        let said = refused([[0.0; 3], [0.0, 0.0, value], [0.0, value, 0.0]]);
+        assert!(said.contains(&value.to_string()), "{said}");
+        let mixtures = Matrix::from_fn(2, 2, |i, j| if i == j { 0.0 } else { value });
+        let said = reason(Given::mixtures(Csr::of_columns(&mixtures)).map(drop));
+        assert!(said.contains(&value.to_string()), "{said}");
+    }
+    let wide = Csr::of_columns(&Matrix::<f64>::zeros(3, 2));
+    assert!(reason(Given::affinities(wide).map(drop)).contains("2 x 3"));
+}
+
+#[test]
+fn affinities_mean_what_they_say_and_the_diagonal_nothing() {
+    let graph = affinities([[7.0, 2.0, 0.0], [2.0, 0.0, 0.5], [0.0, 0.5, 1.0]]).unwrap();
+    let connected = graph.build(&noise::<f64>(2, 3, 1)).unwrap();
+    let expected = [2.0, -2.0, 0.0, -2.0, 2.5, -0.5, 0.0, -0.5, 0.5];
+    assert_eq!(dense(&connected.laplacian).as_slice(), expected);
+    let a = [1.0, 3.0, 7.0];
+    let energy = connected.laplacian.energy(&Matrix::from_fn(1, 3, |_, j| a[j]));
+    assert_eq!(energy, 2.0 * 4.0 + 0.5 * 16.0);
+    // A new sample is held as strongly as a training sample is on average.
+    assert_eq!(connected.attachment.scale, 5.0 / 3.0);
+    assert!(matches!(connected.attachment.rule, Rule::Lle { n_neighbors: 2 }));
+}
+
+#[test]
+fn rounding_between_the_two_directions_is_evened_out() {
+    let graph = affinities([[0.0, 1.0], [1.000_001, 0.0]]).unwrap();
+    let l = dense(&graph.build(&noise::<f64>(2, 2, 1)).unwrap().laplacian);
+    assert_eq!(l.column(0)[1], l.column(1)[0]);
+    assert_eq!(l.column(0)[1], -(1.0 + 1.000_001) / 2.0);
+}
+
+#[test]
+fn bad_edges_are_refused_by_their_place() {
+    let refused = |edges: &[(usize, usize, f64)]| reason(Given::edges(3, edges).map(drop));
+    let said = refused(&[(0, 1, 1.0), (1, 3, 1.0)]);
+    assert!(said.contains("edge 2") && said.contains("sample 3"), "{said}");
+    let said = refused(&[(0, 1, 1.0), (2, 1, 1.0), (0, 1, 1.0)]);
+    assert!(said.contains("edge 3") && said.contains("twice"), "{said}");
+    let said = refused(&[(0, 1, 1.0), (1, 0, 2.0)]);
+    assert!(said.contains("symmetric") && said.contains("1") && said.contains('2'), "{said}");
+    for weight in [f64::NAN, f64::NEG_INFINITY] {
+        let said = refused(&[(0, 1, weight)]);
+        assert!(said.contains("edge 1"), "{said}");
+    }
+    assert!(refused(&[(0, 1, -0.5)]).contains("negative"));
+}
+
+#[test]
+fn edges_count_once_whether_listed_in_one_direction_or_both() {
+    let samples = noise::<f64>(2, 4, 1);
+    let build = |edges: &[(usize, usize, f64)]| {
+        Given::edges(4, edges).unwrap().build(&samples).unwrap().laplacian
+    };
+    let one = build(&[(0, 1, 2.0), (2, 1, 0.5)]);
+    let both = build(&[(1, 0, 2.0), (1, 2, 0.5), (0, 1, 2.0), (2, 1, 0.5), (3, 3, 9.0)]);
+    assert_eq!(dense(&one), dense(&both));
+    // Sample 3 is tied to nobody, which is legal.
+    let portrait = Portrait::of(&one, &[Some(0), Some(0), Some(1), None]);
+    assert_eq!((portrait.edges, portrait.isolated), (2, 1));
+    assert_eq!(portrait.components, [3, 1]);
+    assert_eq!(portrait.same_class, Some(0.5));
+    assert_eq!((portrait.degrees.least, portrait.degrees.most), (0, 2));
+    let none = build(&[]);
+    assert_eq!((none.trace(), Portrait::of(&none, &[None; 4]).isolated), (0.0, 4));
+}
+
+#[test]
+fn a_graph_with_isolated_samples_or_of_no_use_is_told_and_fitted() {
+    let fit = |graph: Given<f64>, manifold: f64| {
+        let (samples, _) = common::small_problem::<f64>(2);
+        let options = Options { graph: Some(Arc::new(graph)), ..common::options() };
+        let mut witness = Witness::default();
+        let knobs = SsdlGa::new().n_atoms(12).max_iterations(2).manifold(manifold);
+        let model = knobs.fit_with(samples, &options, &mut witness).unwrap();
+        assert!(model.report().objective.total().is_finite());
+        witness.notices
+    };
+    let some = Given::edges(90, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap();
+    let said = fit(some.clone(), 0.5);
+    assert!(said.iter().any(|n| n.contains("87 of 90 samples have no neighbour")), "{said:?}");
+    let said = fit(Given::edges(90, &[]).unwrap(), 0.5);
+    assert!(said.iter().any(|n| n.contains("no edge")), "{said:?}");
+    let said = fit(some, 0.0);
+    assert!(said.iter().any(|n| n.contains("not used")), "{said:?}");
+}
