@@ -1,12 +1,8 @@
 //! Contracts of every graph: a positive semidefinite Laplacian whose constants are free, whatever the
 //! samples, at the strength asked for.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::graphs::{built, dense, graphs, lle_weights};
-use common::{apart, assert_close, clouds, fixture, matrix, noise, numbers};
+use crate::common::graphs::{built, dense, graphs, lle_weights};
+use crate::common::{apart, assert_close, clouds, fixture, matrix, noise, numbers};
 use ssdl::graph::lle::barycentres;
 use ssdl::graph::{Anchors, Connected, Given, Graph, Laplacian, Lle, Neighbours, Portrait};
 use ssdl::matrix::{inner, symmetric_eigen};
@@ -180,7 +176,7 @@ fn compare_rows(
 ) {
     let mut found = row.to_vec();
     let mut expected: Vec<(usize, f64)> =
-        common::indices(lists).into_iter().zip(numbers(weights)).collect();
+        crate::common::indices(lists).into_iter().zip(numbers(weights)).collect();
     found.sort_by_key(|entry| entry.0);
     expected.sort_by_key(|entry| entry.0);
     let size = expected.iter().fold(0.0f64, |top, (_, w)| top.max(w.abs()));

@@ -1,13 +1,9 @@
 //! Graphs that a user brings: what they mean, and what is refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::sync::Arc;
 
-use common::graphs::{dense, lle_weights};
-use common::{Witness, noise};
+use crate::common::graphs::{dense, lle_weights};
+use crate::common::{Witness, noise};
 use ssdl::graph::{Given, Graph, Neighbours, Portrait, Rule};
 use ssdl::methods::{Options, SsdlGa};
 use ssdl::sparse::Csr;
@@ -15,10 +11,10 @@ use ssdl::{Error, Matrix, Samples};
 
 #[test]
 fn the_own_graph_given_back_gives_the_same_fit() {
-    let (samples, _) = common::small_problem::<f64>(1);
+    let (samples, _) = crate::common::small_problem::<f64>(1);
     let knobs = SsdlGa::new().n_atoms(16).n_neighbors(5).max_iterations(4);
     // Samples prepared already: the lists must be those of what the method sees.
-    let options = Options { prepare: Vec::new(), ..common::options() };
+    let options = Options { prepare: Vec::new(), ..crate::common::options() };
     let fit = |graph: Option<Arc<dyn Graph<f64> + Send>>| {
         let options = Options { graph, ..options.clone() };
         let samples = Samples::new(samples.features().clone(), samples.labels().clone()).unwrap();
@@ -147,8 +143,8 @@ fn edges_count_once_whether_listed_in_one_direction_or_both() {
 #[test]
 fn a_graph_with_isolated_samples_or_of_no_use_is_told_and_fitted() {
     let fit = |graph: Given<f64>, manifold: f64| {
-        let (samples, _) = common::small_problem::<f64>(2);
-        let options = Options { graph: Some(Arc::new(graph)), ..common::options() };
+        let (samples, _) = crate::common::small_problem::<f64>(2);
+        let options = Options { graph: Some(Arc::new(graph)), ..crate::common::options() };
         let mut witness = Witness::default();
         let knobs = SsdlGa::new().n_atoms(12).max_iterations(2).manifold(manifold);
         let model = knobs.fit_with(samples, &options, &mut witness).unwrap();

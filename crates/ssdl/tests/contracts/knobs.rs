@@ -1,13 +1,8 @@
 //! Contracts of the way in: knobs by name, watching and cancelling a fit, the limit on memory.
 
-#![allow(clippy::unwrap_used)]
-
-#[macro_use]
-mod common;
-
-use common::{
-    Witness, assert_distributions, clouds, fit_with, has, options, pairs, small, small_problem,
-    steps_of_iteration,
+use crate::common::{
+    Witness, assert_distributions, clouds, fit_with, has, options, pairs, rows_of_the_loop, small,
+    small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Stop};
 use ssdl::knobs::Allowed;
@@ -264,7 +259,7 @@ fn cancelled<T: Real>(method: &dyn Method<T>) {
             let model = stopped.unwrap();
             assert_eq!(model.report().stop, Stop::Cancelled, "step {last}");
             assert_eq!(model.report().iterations, (last - 1).div_ceil(steps));
-            assert_eq!(model.report().trace.len(), last);
+            assert_eq!(rows_of_the_loop(&model).len(), last);
             assert_distributions(&model.transduction().probabilities);
             assert_distributions(&model.predict(new.clone()).unwrap().probabilities);
         }

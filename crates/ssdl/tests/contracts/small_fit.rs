@@ -1,11 +1,7 @@
 //! A whole fit against the NumPy oracle: the stages composed by hand from the same first atoms, and
 //! the library's own loop, which draws its first atoms at random.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{agreement, apart, fixture, flip, indices, matrix, numbers};
+use crate::common::{agreement, apart, fixture, flip, indices, matrix, numbers};
 use serde_json::Value;
 use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin, Quadratic};
@@ -45,7 +41,7 @@ impl Stored {
         let lle = Lle { n_neighbors: knob("n_neighbors") as usize };
         Self {
             laplacian: lle.build(&samples).unwrap().laplacian,
-            labels: Labels::new(common::class_names(3), assigned).unwrap(),
+            labels: Labels::new(crate::common::class_names(3), assigned).unwrap(),
             sharpness: knob("sharpness"),
             n_atoms: knob("n_atoms") as usize,
             samples,

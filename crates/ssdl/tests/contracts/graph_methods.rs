@@ -1,11 +1,6 @@
 //! Methods with every graph: fitted, saved, cut to size, denoised, and against the stages alone.
 
-#![allow(clippy::unwrap_used)]
-
-#[macro_use]
-mod common;
-
-use common::{
+use crate::common::{
     Witness, agreement, apart, assert_distributions, clouds, fit, fit_with, has, label_first,
     noise, options, small_problem,
 };

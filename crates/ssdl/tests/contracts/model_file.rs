@@ -1,14 +1,10 @@
 //! Contracts of the model file: what is written comes back to the bit, and nothing that is read is
 //! trusted.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::sync::OnceLock;
 
-use common::parts::{Parts, assert_refused};
-use common::{clouds, fit_with, options, small_problem};
+use crate::common::parts::{Parts, assert_refused};
+use crate::common::{clouds, fit_with, options, small_problem};
 use serde_json::json;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
@@ -53,7 +49,7 @@ fn every_number_of_the_header_comes_back_to_the_bit() {
     let path = folder.path().join("model");
     for seed in 0..20 {
         // Knobs as a search over them draws them: all digits in use.
-        let draw = common::noise::<f64>(3, 1, seed);
+        let draw = crate::common::noise::<f64>(3, 1, seed);
         let digit = |k: usize| (0.3 + 0.1 * draw.as_slice()[k].abs()).to_string();
         let (sparsity, manifold, spread) = (digit(0), digit(1), digit(2));
         let sharpness = format!("1{}", &spread[1..]);

@@ -8,7 +8,7 @@ pub mod parts;
 pub mod tiny;
 
 use serde_json::Value;
-use ssdl::fit::{Flow, Progress, Silent, Watch};
+use ssdl::fit::{Flow, Progress, Silent, Step, TraceRow, Watch};
 use ssdl::methods::{Method, Options};
 use ssdl::random::{Purpose, normal, stream};
 use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
@@ -152,6 +152,17 @@ pub fn steps_of_iteration<T: Real>(model: &Model<T>) -> usize {
     let weight = model.knobs().iter().find(|(name, _)| name == "discrimination");
     let classes_count = weight.is_some_and(|(_, value)| value.parse::<f64>().unwrap() > 0.0);
     if classes_count { 4 } else { 2 }
+}
+
+/// The rows of the loop; where the classifier is fitted after it, its row is the last and left out.
+pub fn rows_of_the_loop<T: Real>(model: &Model<T>) -> &[TraceRow] {
+    let trace = &model.report().trace;
+    match trace.split_last() {
+        Some((last, rest)) if steps_of_iteration(model) == 2 && last.step == Step::Classifier => {
+            rest
+        }
+        _ => trace,
+    }
 }
 
 /// Remembers steps and notices; stops after the step with this number, if any.

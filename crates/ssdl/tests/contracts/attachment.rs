@@ -1,11 +1,7 @@
 //! How new samples join a graph: the contract of every rule.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::graphs::{built, graphs};
-use common::{apart, clouds, noise, options, small_problem};
+use crate::common::graphs::{built, graphs};
+use crate::common::{apart, clouds, noise, options, small_problem};
 use ssdl::fit::Silent;
 use ssdl::graph::Anchors;
 use ssdl::methods::{GraphChoice, GraphSc, Options};

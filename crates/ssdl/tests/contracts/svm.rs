@@ -1,11 +1,9 @@
 //! The linear support vector machine: against scikit-learn, a slow reference and its own dual, and
 //! how the box constraint is chosen.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{apart, assert_close, clouds, fixture, indices, matrix, noise, numbers, sparse_noise};
+use crate::common::{
+    apart, assert_close, clouds, fixture, indices, matrix, noise, numbers, sparse_noise,
+};
 use proptest::prelude::*;
 use ssdl::classifier::svm::{LinearSvm, Loss, Trained, stratified_folds};
 use ssdl::classifier::{LinearClassifier, best};
@@ -144,7 +142,7 @@ fn reference(
 }
 
 proptest! {
-    #![proptest_config(common::fixed_cases(24))]
+    #![proptest_config(crate::common::fixed_cases(24))]
 
     #[test]
     fn shrinking_and_random_order_do_not_change_the_solution(

@@ -1,11 +1,7 @@
 //! The heat and threshold graphs against their formulas, pair by pair, at every strength.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::graphs::{built, dense, squared};
-use common::{Witness, assert_close, clouds, noise, options};
+use crate::common::graphs::{built, dense, squared};
+use crate::common::{Witness, assert_close, clouds, noise, options};
 use ssdl::graph::{Connected, Graph, Heat, Portrait, Threshold, Width};
 use ssdl::methods::{GraphChoice, GraphSc};
 use ssdl::{Matrix, Real};
@@ -185,7 +181,7 @@ fn a_kernel_too_narrow_for_the_numbers_works_normalised_and_is_empty_otherwise()
 fn a_graph_that_underflows_is_told_of_and_normalising_helps() {
     for choice in [GraphChoice::Heat, GraphChoice::Threshold] {
         for normalise in [false, true] {
-            let (samples, _) = common::small_problem::<f64>(3);
+            let (samples, _) = crate::common::small_problem::<f64>(3);
             let knobs = GraphSc::new().n_atoms(12).max_iterations(2).graph(choice);
             let knobs = knobs.width(Width::Relative(1e-3)).normalise_trace(normalise);
             let mut witness = Witness::default();

@@ -1,11 +1,7 @@
 //! Model files with every kind of graph, and attachments that are not to be trusted.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::parts::{Parts, assert_refused};
-use common::{clouds, fit, small_problem};
+use crate::common::parts::{Parts, assert_refused};
+use crate::common::{clouds, fit, small_problem};
 use serde_json::{Value, json};
 use ssdl::methods::{self, GraphChoice};
 use ssdl::{Model, Real};

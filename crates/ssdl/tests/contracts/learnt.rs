@@ -1,10 +1,6 @@
 //! The learnt graph: conditions of optimality, a slow reference, new samples as if learnt with them.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{apart, assert_close, noise};
+use crate::common::{apart, assert_close, noise};
 use proptest::prelude::*;
 use ssdl::graph::learnt::{Joiner, Solution, learn};
 use ssdl::{Error, Matrix, Real};
@@ -323,7 +319,7 @@ fn what_cannot_be_learnt_is_refused_with_a_reason() {
 }
 
 proptest! {
-    #![proptest_config(common::fixed_cases(64))]
+    #![proptest_config(crate::common::fixed_cases(64))]
 
     #[test]
     fn any_small_cloud_is_learnt_and_joined(

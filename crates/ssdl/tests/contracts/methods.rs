@@ -1,13 +1,8 @@
 //! Contracts of every method of the register: monotone, repeatable, indifferent to names and order.
 
-#![allow(clippy::unwrap_used)]
-
-#[macro_use]
-mod common;
-
-use common::{
+use crate::common::{
     agreement, apart, assert_distributions, clouds, fit, fit_with, has, label_first, options,
-    small_problem, steps_of_iteration,
+    rows_of_the_loop, small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Step, TraceRow};
 use ssdl::methods::{self, Method, Options, SsdlGa, Ussdl};
@@ -62,7 +57,7 @@ fn surrogate_falls<T: Real>(method: &dyn Method<T>) {
                 let (samples, _) = small_problem::<T>(seed);
                 let knobs = [("active_points", points), ("coder", coder), ("tolerance", "0")];
                 let model = fit(method, &knobs, samples).unwrap();
-                let trace = &model.report().trace;
+                let trace = rows_of_the_loop(&model);
                 let steps = steps_of_iteration(&model);
                 assert_eq!(trace.len(), 1 + steps * model.report().iterations);
                 for iteration in trace[1..].chunks(steps) {
@@ -348,7 +343,9 @@ fn the_trace_names_its_steps_in_order() {
         let (samples, _) = small_problem::<f64>(17);
         let knobs = SsdlGa::new().n_atoms(18).max_iterations(3).tolerance(0.0);
         let model = knobs.discrimination(discrimination).fit(samples).unwrap();
-        let trace = &model.report().trace;
+        let trace = rows_of_the_loop(&model);
+        let last = model.report().trace.last().unwrap();
+        assert_eq!((last.iteration, last.step), (3, Step::Classifier));
         assert_eq!((trace[0].iteration, trace[0].step), (0, Step::Start));
         assert_eq!(trace.len(), 1 + 3 * order.len());
         for (at, row) in trace[1..].iter().enumerate() {

@@ -1,11 +1,6 @@
 //! Whatever samples and labels come in: a model with sound predictions, or an error with a reason.
 
-#![allow(clippy::unwrap_used)]
-
-#[macro_use]
-mod common;
-
-use common::{
+use crate::common::{
     Witness, agreement, assert_distributions, class_names, clouds, fit, fit_with, has, label_first,
     noise, options, small_problem,
 };

@@ -1,12 +1,8 @@
 //! Contracts of every dictionary update: atoms stay in the ball, the residual never rises, and atoms
 //! that nobody uses are left alone until they are revived.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::tiny::Tiny;
-use common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
+use crate::common::tiny::Tiny;
+use crate::common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
 use proptest::prelude::*;
 use ssdl::dictionary::{
     Block, Dual, ProjectedFista, Statistics, Update, gram, init::first_atoms, project, revive,
@@ -71,7 +67,7 @@ fn check_descent<T: Real>(
 }
 
 proptest! {
-    #![proptest_config(common::fixed_cases(24))]
+    #![proptest_config(crate::common::fixed_cases(24))]
 
     #[test]
     fn atoms_stay_in_the_ball_and_the_residual_never_rises(

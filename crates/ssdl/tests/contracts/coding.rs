@@ -1,12 +1,8 @@
 //! Contracts of every solver of the coding step: one minimum, whoever finds it, and never uphill.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::graphs::{built, graphs};
-use common::tiny::{POINTS, Tiny};
-use common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
+use crate::common::graphs::{built, graphs};
+use crate::common::tiny::{POINTS, Tiny};
+use crate::common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
 use ssdl::classifier::ActivePoints;
 use ssdl::codes::{Batches, Coding, Coordinate, Descent, Fista};
 use ssdl::dictionary::gram;

@@ -1,12 +1,10 @@
 //! Contracts of the classifier stage: memberships, active points and both updates against the
 //! oracle, differences and the true loss.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::tiny::Tiny;
-use common::{apart, assert_close, assert_distributions, fixture, flip, matrix, noise, numbers};
+use crate::common::tiny::Tiny;
+use crate::common::{
+    apart, assert_close, assert_distributions, fixture, flip, matrix, noise, numbers,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use ssdl::classifier::{
@@ -98,7 +96,7 @@ fn active_points_are_those_of_the_oracle() {
 }
 
 proptest! {
-    #![proptest_config(common::fixed_cases(48))]
+    #![proptest_config(crate::common::fixed_cases(48))]
 
     #[test]
     fn the_majoriser_lies_above_the_loss_and_touches_it(
@@ -141,7 +139,7 @@ fn never_rises<T: Real>(
     rounds: usize,
     slack: f64,
 ) {
-    let codes = common::sparse_noise::<T>(p, count, seed);
+    let codes = crate::common::sparse_noise::<T>(p, count, seed);
     let mut classifier = LinearClassifier {
         weights: noise::<T>(p, n_classes, seed + 1),
         bias: noise::<T>(n_classes, 1, seed + 2).into_vec(),

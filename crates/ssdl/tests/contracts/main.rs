@@ -1,0 +1,26 @@
+//! Contracts and properties of the library, one module a subject.
+//!
+//! One program for all of them: the library is generic, and every test program would compile its
+//! kernels anew.
+
+#![allow(clippy::unwrap_used)]
+
+#[macro_use]
+mod common;
+
+mod attachment;
+mod classifier;
+mod coding;
+mod dictionary;
+mod edge_cases;
+mod given;
+mod graph;
+mod graph_methods;
+mod kernels;
+mod knobs;
+mod learnt;
+mod methods;
+mod model_attachment;
+mod model_file;
+mod small_fit;
+mod svm;
