@@ -22,7 +22,7 @@ pub enum Plan {
     /// Methods on splits of data sets.
     Comparison(comparison::Plan),
     /// Graphs for sparse coding.
-    Graphs(graphs::Plan),
+    Graphs(Box<graphs::Plan>),
 }
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ impl Plan {
             Kind::Graphs => {
                 let plan: graphs::Plan = toml::from_str(text).map_err(in_one_line)?;
                 plan.check().map_err(refuse)?;
-                Ok(Self::Graphs(plan))
+                Ok(Self::Graphs(Box::new(plan)))
             }
         }
     }

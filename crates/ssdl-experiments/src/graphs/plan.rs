@@ -170,7 +170,7 @@ impl Plan {
         }
         for (name, knobs) in [("grid", &self.grid), ("quick", &self.quick)] {
             let empty = knobs.manifold.is_empty() || knobs.mean_distance <= 0.0;
-            if empty || knobs.manifold.iter().any(|v| !(*v > 0.0)) {
+            if empty || knobs.manifold.iter().any(|v| v.is_nan() || *v <= 0.0) {
                 return Err(format!(
                     "[{name}] needs a `mean_distance` and at least one `manifold`, all above 0"
                 ));

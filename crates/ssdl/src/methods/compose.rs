@@ -332,7 +332,7 @@ impl Composition {
         let last = fitted.trace.last().map(|row| TraceRow {
             step: Step::Classifier,
             seconds: started.elapsed().as_secs_f64(),
-            ..row.clone()
+            ..*row
         });
         fitted.trace.extend(last);
         Ok(())

@@ -1,6 +1,6 @@
 //! What the test files share: fixtures, seeded problems, a way to fit by name.
 
-// Every test file is a crate of its own and uses only some of this.
+// The test of memory is a program of its own and uses only some of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod graphs;

@@ -1,12 +1,8 @@
 //! A comparison runs what is missing, keeps what it has, and refuses what cannot be.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::path::Path;
 
-use common::{Counter, write_clouds};
+use crate::common::{Counter, write_clouds};
 use ssdl_experiments::comparison::{Choice, Row, report, run};
 use ssdl_experiments::{Error, Plan, Rows};
 

@@ -1,10 +1,6 @@
 //! A search sees no label that it is judged by, keeps to its budget, and never ends up worse.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{Counter, write_clouds};
+use crate::common::{Counter, write_clouds};
 use ssdl::methods::{self, Options};
 use ssdl::{Labels, Samples};
 use ssdl_experiments::tune::{Budget, Setting, tune};

@@ -1,12 +1,8 @@
 //! A comparison of graphs on a small grid: rows, resumption, tables.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::path::Path;
 
-use common::{Counter, write_clouds};
+use crate::common::{Counter, write_clouds};
 use ssdl_experiments::graphs::{Row, Scope, report, run};
 use ssdl_experiments::{Error, Plan, Rows};
 
@@ -55,7 +51,7 @@ lle = [8.0, nan]
 
 fn plan(text: &str) -> ssdl_experiments::graphs::Plan {
     match Plan::parse(text, Path::new("plan.toml")).unwrap() {
-        Plan::Graphs(plan) => plan,
+        Plan::Graphs(plan) => *plan,
         Plan::Comparison(_) => panic!("graphs"),
     }
 }

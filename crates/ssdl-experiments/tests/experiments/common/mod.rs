@@ -1,8 +1,5 @@
 //! Small data sets in files, and somebody who looks on.
 
-// Every test file is a crate of its own and uses only some of this.
-#![allow(dead_code, clippy::unwrap_used)]
-
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,0 +1,8 @@
+//! The experiments: plans, rows, tables and the search for knobs, on small data sets in files.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+mod comparison;
+mod graphs;
+mod tune;
