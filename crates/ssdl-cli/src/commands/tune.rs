@@ -56,7 +56,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     if !common.quiet {
         print::to_stderr(&summary(&found, elapsed));
     }
-    print::to_stdout(&text)
+    print::to_stdout(text.trim_end())
 }
 
 fn summary(found: &Found, elapsed: f64) -> String {

@@ -2,6 +2,7 @@
 
 mod demo;
 mod errors;
+mod experiments;
 mod fitting;
 mod graph;
 mod graph_files;

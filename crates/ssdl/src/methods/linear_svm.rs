@@ -6,8 +6,9 @@ use super::compose::{SVM_SHARPNESS, fit_svm, say_that_a_graph_is_not_used};
 use super::request::{Admitted, admit};
 use super::{Description, Options, Register};
 use crate::classifier::svm::{self, Loss};
-use crate::fit::{Objective, Step, Stop, TraceRow, Watch};
+use crate::fit::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch};
 use crate::knobs::{Grid, Knob, knobs};
+use crate::matrix::squared_norm;
 use crate::model::{Assembly, Learnt, Model, OutOfSample};
 use crate::{Error, Real, Result, Samples};
 
@@ -96,6 +97,11 @@ impl LinearSvm {
             let admitted = admit(samples, options, watch)?;
             self.within_memory(&admitted, options)?;
             say_that_a_graph_is_not_used(options, watch);
+            let first =
+                Progress { iteration: 0, max_iterations: 1, step: Step::Start, objective: None };
+            if watch.step(&first) == Flow::Stop {
+                return Err(Error::Cancelled);
+            }
             let trainer = svm::LinearSvm {
                 loss: self.loss,
                 tolerance: self.tolerance,
@@ -105,7 +111,7 @@ impl LinearSvm {
             let grid = (self.box_constraints, self.folds);
             let trained = fit_svm(&trainer, &admitted.features, &admitted.labels, grid, watch)?;
             let seconds = started.elapsed().as_secs_f64();
-            let ridge = 0.5 * trained.classifier.squared_norm();
+            let ridge = half_norm(&trained);
             let discrimination = (trained.objective.iter().sum::<f64>() - ridge).max(0.0);
             let objective = Objective { ridge, discrimination, ..Objective::default() };
             let end = TraceRow {
@@ -154,4 +160,13 @@ impl LinearSvm {
             _ => Ok(()),
         }
     }
+}
+
+/// $\tfrac12\sum_c(\lVert w_c\rVert^2+b_c^2)$ over the classes that were trained; what a class without
+/// samples got is not a solution of anything.
+fn half_norm<T: Real>(trained: &svm::Trained<T>) -> f64 {
+    let classifier = &trained.classifier;
+    let classes = classifier.weights.iter_columns().zip(&classifier.bias).zip(&trained.objective);
+    let trained = classes.filter(|(_, objective)| **objective > 0.0);
+    trained.map(|((w, b), _)| 0.5 * (squared_norm(w) + b.wide() * b.wide())).sum()
 }

@@ -1,0 +1,99 @@
+//! `ssdl experiment` and `ssdl tune`: rows, tables, knobs, and what is refused.
+
+use crate::run::Bench;
+
+const PLAN: &str = r#"
+kind = "comparison"
+title = "Flowers"
+
+[[data]]
+name = "flowers"
+files = ["test.csv"]
+label_column = "kind"
+
+[[split]]
+name = "few"
+labelled = 3
+unlabelled = 2
+test = 4
+seeds = [0, 1]
+
+[[run]]
+name = "svm"
+method = "linear-svm"
+
+[[run]]
+name = "ours"
+method = "ssdl-ga"
+prepare = ["scale=5"]
+knobs = { n_atoms = 6, max_iterations = 2, n_neighbors = 3 }
+"#;
+
+#[test]
+fn a_plan_of_ones_own_gives_rows_and_a_table_and_goes_on_where_it_was() {
+    let bench = Bench::with_flowers();
+    bench.write("plan.toml", PLAN);
+    let said = bench.done("experiment plan.toml --data . --seeds 0..1");
+    assert!(said.contains("## Flowers") && said.contains("2 rows in results/plan.csv"), "{said}");
+    assert!(said.contains("| svm |") && said.contains("| ours |"), "{said}");
+    let first = bench.text("results/plan.csv");
+    let answer = bench.json("experiment plan.toml --data .");
+    assert_eq!(answer["n_rows"], 4);
+    assert!(bench.text("results/plan.csv").starts_with(&first), "rows are appended");
+    let tables = bench.done("experiment plan.toml --tables");
+    assert!(tables.contains("(9 labelled, 6 unlabelled, 12 test)"), "{tables}");
+    let chosen = bench.done("experiment plan.toml --data . --methods linear-svm --out other.csv");
+    assert!(chosen.contains("| svm |") && !chosen.contains("| ours |"), "{chosen}");
+}
+
+#[test]
+fn experiments_that_cannot_be_are_refused_in_one_line() {
+    let bench = Bench::with_flowers();
+    bench.write("plan.toml", PLAN);
+    bench.write("typo.toml", PLAN.replace("unlabelled = 2", "unlabeled = 2"));
+    bench.write("greedy.toml", PLAN.replace("test = 4", "test = 40"));
+    bench.write("rows.csv", "a,b\n1,2\n");
+    for (arguments, code, words) in [
+        ("experiment nonsense --data .", 2, "digits"),
+        ("experiment typo.toml --data .", 1, "unlabeled"),
+        ("experiment greedy.toml --data .", 1, "has 10 samples"),
+        ("experiment plan.toml --data nowhere", 1, "test.csv"),
+        ("experiment plan.toml --data . --out rows.csv", 1, "rows.csv"),
+        ("experiment plan.toml --data . --methods theirs", 2, "theirs"),
+        ("experiment plan.toml --data . --quick", 2, "--seeds"),
+        ("experiment plan.toml --data . --seeds 3..1", 2, "FROM..TO"),
+        ("experiment laplacians --data . --again", 2, "graphs"),
+    ] {
+        let ran = bench.run(arguments);
+        assert_eq!(ran.code, Some(code), "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{arguments}: {}", ran.stderr);
+        assert_eq!(ran.stderr.trim_end().lines().count(), 1, "{arguments}: {}", ran.stderr);
+    }
+    assert_eq!(bench.text("rows.csv"), "a,b\n1,2\n", "nothing is overwritten");
+}
+
+#[test]
+fn knobs_that_were_found_can_be_fitted_with() {
+    let bench = Bench::with_flowers();
+    let search = "tune flowers.csv --label-column kind --set n_atoms=9 --set max_iterations=2";
+    let said = bench.done(&format!("{search} --fits 12 --out knobs.toml --quiet"));
+    assert_eq!(said.trim_end(), bench.text("knobs.toml").trim_end());
+    assert!(said.contains("method = \"ssdl-ga\"") && said.contains("n_atoms = 9"), "{said}");
+    let fit = "fit flowers.csv --label-column kind --knobs knobs.toml --model m";
+    let answer = bench.json(fit);
+    assert_eq!(answer["knobs"]["n_atoms"], 9);
+    let answer = bench.json(&format!("{fit} --set n_atoms=7"));
+    assert_eq!(answer["knobs"]["n_atoms"], 7, "the command line goes on top");
+    let answer = bench.json(&format!("{search} --fits 6"));
+    assert!(answer["accuracy"].as_f64() >= answer["accuracy_before"].as_f64(), "{answer}");
+    for (arguments, words) in [
+        (format!("{search} --fits 0"), "a fit"),
+        ("tune flowers.csv --label-column kind --method linear-svm".into(), "linear-svm"),
+        ("tune flowers.csv".into(), "--label-column"),
+        (format!("{fit} --prepare none"), "--knobs"),
+    ] {
+        let ran = bench.run(&arguments);
+        assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{arguments}: {}", ran.stderr);
+    }
+}
