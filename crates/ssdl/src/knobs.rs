@@ -203,6 +203,12 @@ pub(crate) fn names(knob: &Knob, given: &str) -> bool {
     given == knob.name || (!knob.symbol.is_empty() && (given == knob.symbol || given == spelt))
 }
 
+/// A set of knobs that can be listed, and read from text.
+pub(crate) trait Knobbed: Sized {
+    fn list() -> Vec<Knob>;
+    fn read(knobs: &[(String, String)]) -> Result<Self>;
+}
+
 /// Declares the knobs of a method: one block gives the struct, `Default`, a setter per knob for
 /// code (`.sparsity(0.3)`), setting and reading by name for text, range checks and the list that
 /// documentation is made from.
@@ -225,6 +231,16 @@ macro_rules! knobs {
         impl Default for $Name {
             fn default() -> Self {
                 Self { $($knob: $default,)* }
+            }
+        }
+
+        impl $crate::knobs::Knobbed for $Name {
+            fn list() -> Vec<$crate::knobs::Knob> {
+                Self::knobs()
+            }
+
+            fn read(knobs: &[(String, String)]) -> $crate::Result<Self> {
+                Self::from_pairs(knobs)
             }
         }
 

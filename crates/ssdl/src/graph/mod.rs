@@ -10,7 +10,6 @@ pub mod lle;
 pub mod neighbours;
 mod portrait;
 mod restrict;
-mod smooth;
 mod threshold;
 mod width;
 
@@ -18,10 +17,10 @@ pub use attachment::{Anchors, Attachment, Rule};
 pub use given::Given;
 pub use heat::Heat;
 pub use laplacian::Laplacian;
+pub use learnt::Learnt;
 pub use lle::Lle;
 pub use neighbours::Neighbours;
 pub use portrait::{Degrees, Portrait};
-pub use smooth::Learnt;
 pub use threshold::Threshold;
 pub use width::Width;
 

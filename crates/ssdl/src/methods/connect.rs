@@ -43,11 +43,11 @@ knobs! {
         /// Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
-        width "σ": Width = Width::Relative(0.5), Above(0.0);
+        width "σ": Width = Width::Relative(1.0), Above(0.0);
         /// Share of all pairs of samples that a `threshold` graph joins.
         percentile "ζ": f64 = 0.02, Between(0.0, 1.0);
         /// How evenly a `learnt` graph spreads its weights; tied to squared distances.
-        smoothness "β_L": f64 = 0.1, Above(0.0);
+        smoothness "β_L": f64 = 5.0, Above(0.0);
         /// Whether the graph is scaled so that its trace is the number of samples.
         normalise_trace "": bool = false, Switch;
     }

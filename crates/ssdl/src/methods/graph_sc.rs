@@ -8,7 +8,7 @@ use super::{Description, Options, Register};
 use crate::classifier::svm::Loss;
 use crate::fit::{Watch, Weights};
 use crate::graph::Width;
-use crate::knobs::{Grid, Knob, knobs};
+use crate::knobs::{Grid, knobs};
 use crate::model::Model;
 use crate::{Real, Result, Samples};
 
@@ -31,11 +31,11 @@ knobs! {
         /// Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
-        width "σ": Width = Width::Relative(0.5), Above(0.0);
+        width "σ": Width = Width::Relative(1.0), Above(0.0);
         /// Share of all pairs of samples that a `threshold` graph joins.
         percentile "ζ": f64 = 0.05, Between(0.0, 1.0);
         /// How evenly a `learnt` graph spreads its weights; tied to squared distances.
-        smoothness "β_L": f64 = 0.1, Above(0.0);
+        smoothness "β_L": f64 = 5.0, Above(0.0);
         /// Whether the graph is scaled so that its trace is the number of samples.
         normalise_trace "": bool = true, Switch;
         /// Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
@@ -89,14 +89,6 @@ samples. New samples are coded with the same graph. Unlabelled samples shape ato
 
 impl Register for GraphSc {
     const DESCRIPTION: Description = DESCRIPTION;
-
-    fn list() -> Vec<Knob> {
-        Self::knobs()
-    }
-
-    fn read(knobs: &[(String, String)]) -> Result<Self> {
-        Self::from_pairs(knobs)
-    }
 
     fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
         self.memory_needed::<T>(n_features, n_samples, n_classes)

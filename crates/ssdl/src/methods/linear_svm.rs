@@ -7,7 +7,7 @@ use super::request::{Admitted, admit};
 use super::{Description, Options, Register};
 use crate::classifier::svm::{self, Loss};
 use crate::fit::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch};
-use crate::knobs::{Grid, Knob, knobs};
+use crate::knobs::{Grid, knobs};
 use crate::matrix::squared_norm;
 use crate::model::{Assembly, Learnt, Model, OutOfSample};
 use crate::{Error, Real, Result, Samples};
@@ -51,14 +51,6 @@ baseline: fast, and hard to beat where labels are many.",
 
 impl Register for LinearSvm {
     const DESCRIPTION: Description = DESCRIPTION;
-
-    fn list() -> Vec<Knob> {
-        Self::knobs()
-    }
-
-    fn read(knobs: &[(String, String)]) -> Result<Self> {
-        Self::from_pairs(knobs)
-    }
 
     fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
         let count = |a: usize, b: usize| (a as u64).saturating_mul(b as u64);

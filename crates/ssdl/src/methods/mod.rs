@@ -22,7 +22,7 @@ pub use ussdl::Ussdl;
 use std::marker::PhantomData;
 
 use crate::fit::Watch;
-use crate::knobs::Knob;
+use crate::knobs::{Knob, Knobbed};
 use crate::model::Model;
 use crate::{Error, Real, Result, Samples};
 
@@ -89,11 +89,9 @@ pub trait Method<T: Real>: Sync {
 }
 
 /// What a method's knobs must offer to stand in the register.
-trait Register: Sized + 'static {
+trait Register: Knobbed + 'static {
     const DESCRIPTION: Description;
 
-    fn list() -> Vec<Knob>;
-    fn read(knobs: &[(String, String)]) -> Result<Self>;
     fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64;
     fn run<T: Real>(
         &self,

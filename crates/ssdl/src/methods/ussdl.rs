@@ -4,7 +4,7 @@
 
 use super::{Description, Options, Register, SsdlGa, ssdl_ga};
 use crate::fit::Watch;
-use crate::knobs::{Knob, names};
+use crate::knobs::{Knob, Knobbed, names};
 use crate::model::Model;
 use crate::{Error, Real, Result, Samples};
 
@@ -90,9 +90,7 @@ fn visible() -> Vec<Knob> {
     SsdlGa::knobs().into_iter().filter(|knob| !HIDDEN.contains(&knob.name)).collect()
 }
 
-impl Register for Ussdl {
-    const DESCRIPTION: Description = DESCRIPTION;
-
+impl Knobbed for Ussdl {
     fn list() -> Vec<Knob> {
         visible()
     }
@@ -100,6 +98,10 @@ impl Register for Ussdl {
     fn read(knobs: &[(String, String)]) -> Result<Self> {
         Self::from_pairs(knobs)
     }
+}
+
+impl Register for Ussdl {
+    const DESCRIPTION: Description = DESCRIPTION;
 
     fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
         self.knobs.memory_needed::<T>(n_features, n_samples, n_classes)

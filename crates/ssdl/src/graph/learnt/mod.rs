@@ -25,7 +25,7 @@ use cloud::Cloud;
 use dual::{Dual, Pairs, State, answer, pull};
 use newton::{Newton, SOLVED};
 
-use super::Neighbours;
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
 use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
@@ -36,6 +36,25 @@ const N_NEIGHBOURS: usize = 16;
 const ROUNDS: usize = 200;
 /// A pair that is missing is one whose pull exceeds this share of the largest degree.
 const MISSING: f64 = 1e-12;
+
+/// The learnt graph as one of the graphs: the rule for new samples is [`Joiner`]'s.
+#[derive(Clone, Copy, Debug)]
+pub struct Learnt {
+    /// $\beta_L$, in units of squared distances: small gives few edges, large a full graph.
+    pub smoothness: f64,
+}
+
+impl<T: Real> Graph<T> for Learnt {
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        let found = learn(samples, self.smoothness)?;
+        let rule = Rule::Learnt { smoothness: self.smoothness, level: found.level };
+        let memory = found.potentials.iter().map(|y| T::of(*y)).collect();
+        Ok(Connected {
+            laplacian: Laplacian::from_affinities(found.weights.cast()),
+            attachment: Attachment { memory, ..Attachment::new(rule) },
+        })
+    }
+}
 
 /// A learnt graph over the training samples, with what ties new samples to it.
 #[derive(Clone, Debug)]
