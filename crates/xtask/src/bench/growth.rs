@@ -10,7 +10,7 @@ use crate::table::Table;
 
 const SIZES: [usize; 3] = [5_000, 10_000, 20_000];
 const LABELLED_PER_CLASS: usize = 20;
-const TURNS: usize = 3;
+const TURNS: usize = 9;
 
 /// Fits growing parts of MNIST with one thread and returns the section of the report.
 pub fn measure(setting: &Setting) -> Outcome<String> {
