@@ -232,9 +232,7 @@ Examples:
   ssdl experiment laplacians --data DATA --quick
   ssdl experiment my-plan.toml --data DATA --out my-rows.csv")]
 pub struct Experiment {
-    /// One of digits, unlabelled-curve, faces-yaleb, faces-ar, laplacians, noise; or
-    /// a plan of your own, in TOML
-    #[arg(value_name = "NAME|FILE.toml")]
+    #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
     pub name: String,
     /// Folder with the data sets [default: the variable SSDL_DATA]
     #[arg(long, value_name = "FOLDER")]
@@ -318,6 +316,11 @@ fn prepare_help() -> String {
         "Prepare the samples; may be given several times, in order: {} or none [default: scale=5]",
         known.join(", ")
     )
+}
+
+fn plans_help() -> String {
+    let known: Vec<&str> = ssdl_experiments::KNOWN.iter().map(|(name, _)| *name).collect();
+    format!("One of {}; or a plan of your own, in TOML", known.join(", "))
 }
 
 fn knob(text: &str) -> Result<(String, String), String> {

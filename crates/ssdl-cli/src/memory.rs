@@ -1,12 +1,6 @@
 //! Bytes: how many a fit will need, how many the process held, how they are written.
 
-/// The most memory this process has held so far, where the system tells.
-pub fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
-}
+pub use ssdl_experiments::memory::peak;
 
 /// Reads `2GB`, `500 MiB` or plain bytes.
 pub fn parse(text: &str) -> Result<u64, String> {

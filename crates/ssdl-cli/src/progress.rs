@@ -1,7 +1,8 @@
 //! Looking on while a model is fitted: a bar on a terminal, lines in a pipe, nothing if quiet.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdl::fit::{Flow, Progress, Step, Watch};
@@ -88,5 +89,62 @@ impl Watch for Onlooker {
             View::Nothing => {}
         }
         self.notices.push(sentence.to_owned());
+    }
+}
+
+/// Counts the fits of a plan: a bar with the time left on a terminal, a line now and then in a pipe.
+pub enum FitCounter {
+    Bar(ProgressBar),
+    Lines(Mutex<Instant>),
+    Nothing,
+}
+
+impl FitCounter {
+    /// Chooses the view by where stderr goes.
+    pub fn new(quiet: bool) -> Self {
+        if quiet {
+            return Self::Nothing;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Self::Lines(Mutex::new(Instant::now()));
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let template = "{spinner} [{bar:20}] {pos}/{len} fits {wide_msg} {elapsed}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self::Bar(bar)
+    }
+
+    /// Clears the bar.
+    pub fn finish(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl ssdl_experiments::Watch for FitCounter {
+    fn done(&self, fits: usize, of: usize, column: &str) {
+        match self {
+            Self::Bar(bar) => {
+                bar.set_length(of as u64);
+                bar.set_position(fits as u64);
+                bar.set_message(column.to_owned());
+            }
+            Self::Lines(last) => {
+                let Ok(mut last) = last.lock() else { return };
+                if last.elapsed() > Duration::from_secs(20) || fits == of {
+                    print::to_stderr(&format!("{fits} of {of} fits, {column}"));
+                    *last = Instant::now();
+                }
+            }
+            Self::Nothing => {}
+        }
+    }
+
+    fn stop(&self) -> bool {
+        cancel::asked()
     }
 }

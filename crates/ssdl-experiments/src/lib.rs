@@ -6,6 +6,8 @@
 pub mod comparison;
 mod error;
 pub mod graphs;
+pub mod memory;
+mod numbers;
 mod plan;
 mod rows;
 pub mod tune;

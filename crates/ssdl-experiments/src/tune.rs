@@ -145,7 +145,7 @@ pub fn tune<T: Real>(
         return Err(Error::Fit(ssdl::Error::Unknown {
             what: "search for the method",
             got: method.describe().name.to_owned(),
-            known: "ssdl-ga, ussdl, graph-sc (with knobs left to search)".into(),
+            known: searchable::<T>(),
         }));
     }
     let mut search = Search::new(method, samples, options, budget, watch)?;
@@ -180,6 +180,13 @@ pub fn tune<T: Real>(
         tried: search.tried,
         cut_short,
     })
+}
+
+/// Names of the methods that have knobs to search.
+fn searchable<T: Real>() -> String {
+    let all = ssdl::methods::all::<T>();
+    let some = all.into_iter().filter(|method| !stages(*method, &[]).is_empty());
+    some.map(|method| method.describe().name).collect::<Vec<_>>().join(", ")
 }
 
 /// Sets knobs on top of others.

@@ -128,11 +128,15 @@ impl Grid {
         Some(Self { values, len: sorted.len() })
     }
 
-    /// The boxes of the paper: 0.1, 1 and 10.
-    pub(crate) const fn boxes() -> Self {
+    /// Numbers that are written down ascending, for defaults.
+    pub(crate) const fn ascending<const N: usize>(numbers: [f64; N]) -> Self {
         let mut values = [0.0; Self::LONGEST];
-        (values[0], values[1], values[2]) = (0.1, 1.0, 10.0);
-        Self { values, len: 3 }
+        let mut at = 0;
+        while at < N {
+            values[at] = numbers[at];
+            at += 1;
+        }
+        Self { values, len: N }
     }
 
     /// The numbers, ascending.

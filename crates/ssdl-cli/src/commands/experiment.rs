@@ -1,18 +1,17 @@
 //! `ssdl experiment`: a plan of fits, its rows, and its tables beside the paper's.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use ssdl::threads;
 use ssdl_experiments::comparison::{self, Choice};
 use ssdl_experiments::graphs::{self, Scope};
-use ssdl_experiments::{Plan, Rows, Watch};
+use ssdl_experiments::{Plan, Rows};
 
 use crate::args::{Common, Experiment};
 use crate::failure::{Failure, Outcome};
+use crate::progress::FitCounter;
 use crate::{cancel, print};
 
 /// Runs the command.
@@ -25,8 +24,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             refuse_of_comparisons(args)?;
             let scope = if args.quick { Scope::Quick } else { Scope::Full };
             let rows = Rows::open(&path)?;
-            watched(args, common, |folder, onlooker| {
-                graphs::run(plan, scope, folder, &rows, onlooker)
+            watched(args, common, |folder, counter| {
+                graphs::run(plan, scope, folder, &rows, counter)
             })?;
             (graphs::report(plan, &rows.all()), rows.all().len())
         }
@@ -43,8 +42,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 again: args.again,
             };
             let rows = Rows::open(&path)?;
-            watched(args, common, |folder, onlooker| {
-                comparison::run(plan, &choice, folder, &rows, onlooker)
+            watched(args, common, |folder, counter| {
+                comparison::run(plan, &choice, folder, &rows, counter)
             })?;
             (comparison::report(plan, &rows.all()), rows.all().len())
         }
@@ -67,16 +66,16 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
 fn watched(
     args: &Experiment,
     common: &Common,
-    fits: impl FnOnce(&Path, &Onlooker) -> ssdl_experiments::Result<()> + Send,
+    fits: impl FnOnce(&Path, &FitCounter) -> ssdl_experiments::Result<()> + Send,
 ) -> Outcome {
     if args.tables {
         return Ok(());
     }
     let folder = data(args)?;
     cancel::listen(common.quiet);
-    let onlooker = Onlooker::new(common.quiet);
-    let done = threads::run(common.threads.into(), || fits(&folder, &onlooker));
-    onlooker.finish();
+    let counter = FitCounter::new(common.quiet);
+    let done = threads::run(common.threads.into(), || fits(&folder, &counter));
+    counter.finish();
     Ok(done?)
 }
 
@@ -107,61 +106,4 @@ fn out(args: &Experiment) -> PathBuf {
         let quick = if args.quick { "-quick" } else { "" };
         PathBuf::from("results").join(format!("{stem}{quick}.csv"))
     })
-}
-
-/// A bar with the time left on a terminal, a line now and then in a pipe.
-pub enum Onlooker {
-    Bar(ProgressBar),
-    Lines(std::sync::Mutex<Instant>),
-    Nothing,
-}
-
-impl Onlooker {
-    /// Chooses the view by where stderr goes.
-    pub fn new(quiet: bool) -> Self {
-        if quiet {
-            return Self::Nothing;
-        }
-        if !std::io::stderr().is_terminal() {
-            return Self::Lines(std::sync::Mutex::new(Instant::now()));
-        }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = "{spinner} [{bar:20}] {pos}/{len} fits {wide_msg} {elapsed}, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self::Bar(bar)
-    }
-
-    /// Clears the bar.
-    pub fn finish(&self) {
-        if let Self::Bar(bar) = self {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Watch for Onlooker {
-    fn done(&self, fits: usize, of: usize, column: &str) {
-        match self {
-            Self::Bar(bar) => {
-                bar.set_length(of as u64);
-                bar.set_position(fits as u64);
-                bar.set_message(column.to_owned());
-            }
-            Self::Lines(last) => {
-                let Ok(mut last) = last.lock() else { return };
-                if last.elapsed() > Duration::from_secs(20) || fits == of {
-                    print::to_stderr(&format!("{fits} of {of} fits, {column}"));
-                    *last = Instant::now();
-                }
-            }
-            Self::Nothing => {}
-        }
-    }
-
-    fn stop(&self) -> bool {
-        cancel::asked()
-    }
 }

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 use ssdl::methods::{self, Options};
 use ssdl_experiments::tune::{Budget, Found, Setting, tune};
 
-use super::experiment::Onlooker;
 use super::summary::typed;
 use crate::args::{Common, Tune};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, percent, seconds};
+use crate::progress::FitCounter;
 use crate::{cancel, input, output, print};
 
 /// Runs the command.
@@ -37,9 +37,9 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     let samples = input::samples::<f32>(&args.data, table)?;
     cancel::listen(common.quiet);
     let started = Instant::now();
-    let onlooker = Onlooker::new(common.quiet);
-    let found = tune(method, &args.set, &samples, &options, budget, &onlooker);
-    onlooker.finish();
+    let counter = FitCounter::new(common.quiet);
+    let found = tune(method, &args.set, &samples, &options, budget, &counter);
+    counter.finish();
     let found = found.map_err(|error| match error {
         ssdl_experiments::Error::Fit(inner) => Failure::about(&args.data.data, inner),
         other => other.into(),

@@ -18,6 +18,8 @@ use ssdl::methods::{self, Options};
 use ssdl::samples::split::Split as Parts;
 use ssdl::{Labels, Model, Prediction, Samples};
 
+use crate::memory::{forget_peak, peak};
+use crate::numbers::round;
 use crate::rows::Rows;
 use crate::tune::{Budget, tune};
 use crate::{Error, Result, Watch};
@@ -242,22 +244,4 @@ fn recall(said: &Prediction<f32>, truth: &[Option<usize>], model: &Model<f32>) -
     };
     let all: Vec<String> = (0..model.classes().len()).map(of_class).collect();
     all.join(" ")
-}
-
-fn round(value: f64, digits: i32) -> f64 {
-    let unit = 10f64.powi(digits);
-    (value * unit).round() / unit
-}
-
-/// Lets the system count the peak afresh, where it can.
-fn forget_peak() {
-    // Not every system has this file; then the peak is that of the whole process.
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-fn peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::plan::{Data, Plan, Split};
 use super::row::Row;
+use crate::numbers::mean;
 
 /// Markdown: one table per data set and split, a line per run, then the paper's numbers that have no
 /// run of their own.
@@ -71,10 +72,6 @@ fn paper(plan: &Plan, run: &str, data: &Data, split: &Split) -> Option<String> {
         Some(spread) => format!("{} ± {spread}", found.accuracy),
         None => found.accuracy.to_string(),
     })
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Mean and standard deviation; a dash where there is nothing to take the mean of.

@@ -17,6 +17,7 @@ use ssdl::model::{Pull, code_new};
 use super::data::Problem;
 use super::plan::{Grid, Plan, Setting};
 use super::row::Row;
+use crate::numbers::round;
 use crate::rows::Rows;
 use crate::{Error, Result, Watch};
 
@@ -252,10 +253,4 @@ impl Sweep<'_> {
             ..blank
         })
     }
-}
-
-/// As many digits as a row needs.
-fn round(value: f64, digits: i32) -> f64 {
-    let unit = 10f64.powi(digits);
-    (value * unit).round() / unit
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::plan::{Column, GRAPHS, Plan};
 use super::row::Row;
+use crate::numbers::mean;
 
 /// Markdown: the error of the best setting as the paper chose it (on the test samples, best of the
 /// seeds), and the error of the setting that cross-validation on the labelled samples chooses (mean
@@ -24,7 +25,8 @@ pub fn report(plan: &Plan, rows: &[Row]) -> String {
     let heading = "Chosen by cross-validation on the labelled samples, mean over the seeds";
     table(&mut text, heading, &columns, |graph, at| {
         let (_, seeds) = by_validation(&of(rows, graph, columns[at]))?;
-        Some(format!("{:.2}", mean(seeds.iter().map(|row| row.test_error))))
+        let errors: Vec<f64> = seeds.iter().map(|row| row.test_error).collect();
+        Some(format!("{:.2}", mean(&errors)))
     });
     let heading = "The settings behind both, test / cross-validation";
     table(&mut text, heading, &columns, |graph, at| {
@@ -76,13 +78,9 @@ fn by_validation<'a>(rows: &[&'a Row]) -> Option<(f64, Vec<&'a Row>)> {
         let key = (row.knobs.clone(), row.manifold.to_bits());
         settings.entry(key).or_default().push(row);
     }
-    let scored = settings
-        .into_values()
-        .map(|rows| (mean(rows.iter().map(|row| row.validation_error)), rows));
+    let scored = settings.into_values().map(|rows| {
+        let errors: Vec<f64> = rows.iter().map(|row| row.validation_error).collect();
+        (mean(&errors), rows)
+    });
     scored.min_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len().max(1) as f64;
-    values.sum::<f64>() / count
 }

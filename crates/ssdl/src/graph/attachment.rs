@@ -112,7 +112,7 @@ impl<T: Real> Anchors<T> {
     }
 
     /// From (training sample, weight) rows that need not sum to one, and their strengths.
-    fn new(n_training: usize, rows: Vec<Tied>, scale: f64) -> Self {
+    fn new(n_training: usize, rows: Vec<Anchor>, scale: f64) -> Self {
         let strength = rows.iter().map(|row| T::of((scale * row.strength).min(STRONGEST)));
         let strength = strength.collect();
         let entries = rows.into_iter().map(|row| {
@@ -124,12 +124,12 @@ impl<T: Real> Anchors<T> {
 }
 
 /// One new sample: mean weights and strength.
-struct Tied {
+struct Anchor {
     weights: Vec<(usize, f64)>,
     strength: f64,
 }
 
-impl Tied {
+impl Anchor {
     /// From exponents: weights $e^{t_j}$, normalised without overflow; their sum is the strength.
     fn of_exponents(mut exponents: Vec<(usize, f64)>) -> Self {
         let top = exponents.iter().fold(f64::NEG_INFINITY, |top, (_, t)| top.max(*t));
@@ -229,14 +229,14 @@ impl<T: Real> Attachment<T> {
                 let potentials: Vec<f64> = self.memory.iter().map(|y| y.wide()).collect();
                 let joiner = Joiner::new(training, smoothness, &potentials, level)?;
                 let rows = joiner.join(new).into_iter();
-                rows.map(Tied::of_weights).collect()
+                rows.map(Anchor::of_weights).collect()
             }
         };
         Ok(Anchors::new(training.columns(), rows, self.scale))
     }
 }
 
-fn lle_rows<T: Real>(training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Tied> {
+fn lle_rows<T: Real>(training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Anchor> {
     let neighbours = Neighbours::between(training, new, n_neighbors);
     let weights = barycentres(training, new, &neighbours);
     let k = neighbours.k();
@@ -244,7 +244,7 @@ fn lle_rows<T: Real>(training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) 
         let weights = weights[i * k..][..k].iter().map(|w| w.wide());
         let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
         let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
-        Tied { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
+        Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
     };
     (0..new.columns()).map(row).collect()
 }
@@ -254,9 +254,9 @@ fn exponents<T: Real>(
     x: &[T],
     chosen: impl Iterator<Item = usize>,
     (width, shift): (f64, f64),
-) -> Tied {
+) -> Anchor {
     let exponent = |j| exponent(squared_distance(training.column(j), x), shift, width);
-    Tied::of_exponents(chosen.map(|j| (j, exponent(j))).collect())
+    Anchor::of_exponents(chosen.map(|j| (j, exponent(j))).collect())
 }
 
 /// $-(z-z_0)/2\sigma^2$. Divided one by one: the square of a very small width would be zero.

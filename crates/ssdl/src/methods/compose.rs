@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use super::connect::{GraphKnobs, connect};
-use super::request::{Admitted, admit};
+use super::request::{Admitted, admit, announce, within_memory};
 use super::{Description, Options};
 use crate::classifier::svm::{LinearSvm, Loss, Trained};
 use crate::classifier::{ActivePoints, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
 use crate::dictionary::{Block, Dual, ProjectedFista, Update};
 use crate::fit::{
-    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch,
-    Weights, alternate, memory_needed,
+    CoderMemory, Fitted, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch, Weights, alternate,
+    memory_needed,
 };
 use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
@@ -80,7 +80,7 @@ pub(super) enum Ending {
 }
 
 impl Composition {
-    /// Fits prepared samples; `knobs` is what the model will say it was fitted with.
+    /// Fits raw samples; `knobs` is what the model will say it was fitted with.
     pub fn run<T: Real>(
         mut self,
         mut knobs: Vec<(&'static str, String)>,
@@ -92,7 +92,8 @@ impl Composition {
             let started = Instant::now();
             let admitted = admit(samples, options, watch)?;
             self.cut_to(&admitted, &mut knobs, watch);
-            self.within_memory(&admitted, options)?;
+            let sizes = admitted.sizes();
+            within_memory(self.memory_needed::<T>(sizes.0, sizes.1, sizes.2), options)?;
             let denoised = self.denoise(&admitted, options, watch)?;
             let reconstructed = denoised
                 .as_ref()
@@ -105,7 +106,7 @@ impl Composition {
             if connected.is_none() {
                 say_that_a_graph_is_not_used(options, watch);
             }
-            self.say_that_the_graph_stands(watch)?;
+            announce(Step::Graph, self.max_iterations, watch)?;
             let (connected, graph_seconds) = connected.unzip();
             let laplacian = connected.as_ref().map(|c| &c.laplacian);
             let begin = denoised
@@ -202,15 +203,6 @@ impl Composition {
         })
     }
 
-    fn within_memory<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Result<()> {
-        let (n, count) = (admitted.features.rows(), admitted.features.columns());
-        let needed = self.memory_needed::<T>(n, count, admitted.labels.classes().len());
-        match options.memory_limit {
-            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
-            _ => Ok(()),
-        }
-    }
-
     /// The user's start, if it is of the right size.
     fn begin<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Option<Start<T>> {
         let (n, count) = (admitted.features.rows(), admitted.features.columns());
@@ -218,19 +210,6 @@ impl Composition {
         options.start.clone().filter(|Start { atoms, codes }| {
             (atoms.rows(), atoms.columns(), codes.rows(), codes.columns()) == sizes
         })
-    }
-
-    fn say_that_the_graph_stands(&self, watch: &mut dyn Watch) -> Result<()> {
-        let first = Progress {
-            iteration: 0,
-            max_iterations: self.max_iterations,
-            step: Step::Graph,
-            objective: None,
-        };
-        match watch.step(&first) {
-            Flow::Continue => Ok(()),
-            Flow::Stop => Err(Error::Cancelled),
-        }
     }
 
     /// The first iterations without the graph, if asked for: noise is less in what they reconstruct.

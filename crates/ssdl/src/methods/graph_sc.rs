@@ -4,7 +4,7 @@
 
 use super::compose::{Coder, Composition, DictionaryUpdate, Ending};
 use super::connect::{GraphChoice, GraphKnobs};
-use super::{Description, Options, Register};
+use super::{Description, Options, register};
 use crate::classifier::svm::Loss;
 use crate::fit::{Watch, Weights};
 use crate::graph::Width;
@@ -43,7 +43,7 @@ knobs! {
         /// Iterations without the graph, which is then built from the reconstructions.
         denoise "": usize = 0, WholeFrom(0);
         /// Box constraints of the SVM, of which cross-validation takes the best.
-        box_constraints "C": Grid = Grid::boxes(), SeveralAbove(0.0);
+        box_constraints "C": Grid = Grid::ascending([0.1, 1.0, 10.0]), SeveralAbove(0.0);
         /// Folds of the cross-validation; cut to the labelled samples of the smallest class.
         folds "": usize = 5, WholeFrom(2);
         /// Loss of the SVM.
@@ -87,22 +87,7 @@ samples. New samples are coded with the same graph. Unlabelled samples shape ato
     published: &[("USPS", &[("n_atoms", "128"), ("sparsity", "0.5")])],
 };
 
-impl Register for GraphSc {
-    const DESCRIPTION: Description = DESCRIPTION;
-
-    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
-        self.memory_needed::<T>(n_features, n_samples, n_classes)
-    }
-
-    fn run<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.fit_with(samples, options, watch)
-    }
-}
+register!(GraphSc);
 
 impl GraphSc {
     /// Fits raw samples, watched, with preparation, seed, threads and graph of your own.

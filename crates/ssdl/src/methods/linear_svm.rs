@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use super::compose::{SVM_SHARPNESS, fit_svm, say_that_a_graph_is_not_used};
-use super::request::{Admitted, admit};
-use super::{Description, Options, Register};
+use super::request::{admit, announce, within_memory};
+use super::{Description, Options, register};
 use crate::classifier::svm::{self, Loss};
-use crate::fit::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch};
+use crate::fit::{Objective, Step, Stop, TraceRow, Watch};
 use crate::knobs::{Grid, knobs};
 use crate::matrix::squared_norm;
 use crate::model::{Assembly, Learnt, Model, OutOfSample};
-use crate::{Error, Real, Result, Samples};
+use crate::{Real, Result, Samples};
 
 knobs! {
     /// The knobs of the linear SVM, and the way to fit it from code.
@@ -21,7 +21,7 @@ knobs! {
     /// ```
     pub struct LinearSvm {
         /// Box constraints, of which cross-validation takes the best.
-        box_constraints "C": Grid = Grid::boxes(), SeveralAbove(0.0);
+        box_constraints "C": Grid = Grid::ascending([0.1, 1.0, 10.0]), SeveralAbove(0.0);
         /// Folds of the cross-validation; cut to the labelled samples of the smallest class.
         folds "": usize = 5, WholeFrom(2);
         /// Loss of a sample inside its margin.
@@ -49,28 +49,7 @@ baseline: fast, and hard to beat where labels are many.",
     published: &[],
 };
 
-impl Register for LinearSvm {
-    const DESCRIPTION: Description = DESCRIPTION;
-
-    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
-        let count = |a: usize, b: usize| (a as u64).saturating_mul(b as u64);
-        // The samples, and as many sparse rows (with an index each) for all and for the folds.
-        let samples = count(n_features, n_samples);
-        let scalar = size_of::<T>() as u64;
-        let rows = samples.saturating_mul(2 * (scalar + 4));
-        let classes = count(n_features + n_samples, n_classes).saturating_mul(8);
-        samples.saturating_mul(scalar).saturating_add(rows).saturating_add(classes)
-    }
-
-    fn run<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.fit_with(samples, options, watch)
-    }
-}
+register!(LinearSvm);
 
 impl LinearSvm {
     /// Fits raw samples, watched, with preparation, seed and threads of your own.
@@ -87,13 +66,10 @@ impl LinearSvm {
         crate::threads::run(options.threads, || {
             let started = Instant::now();
             let admitted = admit(samples, options, watch)?;
-            self.within_memory(&admitted, options)?;
+            let sizes = admitted.sizes();
+            within_memory(self.memory_needed::<T>(sizes.0, sizes.1, sizes.2), options)?;
             say_that_a_graph_is_not_used(options, watch);
-            let first =
-                Progress { iteration: 0, max_iterations: 1, step: Step::Start, objective: None };
-            if watch.step(&first) == Flow::Stop {
-                return Err(Error::Cancelled);
-            }
+            announce(Step::Start, 1, watch)?;
             let trainer = svm::LinearSvm {
                 loss: self.loss,
                 tolerance: self.tolerance,
@@ -144,13 +120,21 @@ impl LinearSvm {
         })
     }
 
-    fn within_memory<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Result<()> {
-        let (n, count) = (admitted.features.rows(), admitted.features.columns());
-        let needed = self.bytes::<T>(n, count, admitted.labels.classes().len());
-        match options.memory_limit {
-            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
-            _ => Ok(()),
-        }
+    /// Bytes that a fit of this size will need at its peak, samples included.
+    #[must_use]
+    pub fn memory_needed<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> u64 {
+        let count = |a: usize, b: usize| (a as u64).saturating_mul(b as u64);
+        // The samples, and as many sparse rows (with an index each) for all and for the folds.
+        let samples = count(n_features, n_samples);
+        let scalar = size_of::<T>() as u64;
+        let rows = samples.saturating_mul(2 * (scalar + 4));
+        let classes = count(n_features + n_samples, n_classes).saturating_mul(8);
+        samples.saturating_mul(scalar).saturating_add(rows).saturating_add(classes)
     }
 }
 

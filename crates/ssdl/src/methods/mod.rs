@@ -101,6 +101,35 @@ trait Register: Knobbed + 'static {
     ) -> Result<Model<T>>;
 }
 
+/// Puts a type of knobs into the register by its own `memory_needed` and `fit_with`; the file it is
+/// called in has the `DESCRIPTION`.
+macro_rules! register {
+    ($Knobs:ty) => {
+        impl $crate::methods::Register for $Knobs {
+            const DESCRIPTION: $crate::methods::Description = DESCRIPTION;
+
+            fn bytes<T: $crate::Real>(
+                &self,
+                features: usize,
+                samples: usize,
+                classes: usize,
+            ) -> u64 {
+                self.memory_needed::<T>(features, samples, classes)
+            }
+
+            fn run<T: $crate::Real>(
+                &self,
+                samples: $crate::Samples<T>,
+                options: &$crate::methods::Options<T>,
+                watch: &mut dyn $crate::fit::Watch,
+            ) -> $crate::Result<$crate::Model<T>> {
+                self.fit_with(samples, options, watch)
+            }
+        }
+    };
+}
+use register;
+
 /// The register's view of a method.
 struct Registered<K>(PhantomData<fn() -> K>);
 

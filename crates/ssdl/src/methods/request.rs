@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::fit::{Start, Watch};
+use crate::fit::{Flow, Progress, Start, Step, Watch};
 use crate::graph::Graph;
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
@@ -47,6 +47,30 @@ pub(super) struct Admitted<T> {
     pub features: Matrix<T>,
     pub labels: Labels,
     pub pipeline: Pipeline<T>,
+}
+
+impl<T: Real> Admitted<T> {
+    /// Features, samples and classes.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        (self.features.rows(), self.features.columns(), self.labels.classes().len())
+    }
+}
+
+/// Refuses a fit that needs more bytes than it may use.
+pub(super) fn within_memory<T>(needed: u64, options: &Options<T>) -> Result<()> {
+    match options.memory_limit {
+        Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
+        _ => Ok(()),
+    }
+}
+
+/// Tells the watcher of a step before there is anything to give back; if it stops the fit, there is
+/// no model.
+pub(super) fn announce(step: Step, max_iterations: usize, watch: &mut dyn Watch) -> Result<()> {
+    match watch.step(&Progress { iteration: 0, max_iterations, step, objective: None }) {
+        Flow::Continue => Ok(()),
+        Flow::Stop => Err(Error::Cancelled),
+    }
 }
 
 /// Refuses what no method can learn from, and prepares the rest.

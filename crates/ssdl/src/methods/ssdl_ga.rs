@@ -4,7 +4,7 @@
 
 use super::compose::{Coder, Composition, DictionaryUpdate, Ending};
 use super::connect::{GraphChoice, GraphKnobs};
-use super::{Description, Options, Register};
+use super::{Description, Options, register};
 use crate::classifier::ActivePoints;
 use crate::fit::{Watch, Weights};
 use crate::graph::Width;
@@ -152,22 +152,7 @@ with the same graph.",
     ],
 };
 
-impl Register for SsdlGa {
-    const DESCRIPTION: Description = DESCRIPTION;
-
-    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
-        self.memory_needed::<T>(n_features, n_samples, n_classes)
-    }
-
-    fn run<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.fit_with(samples, options, watch)
-    }
-}
+register!(SsdlGa);
 
 impl SsdlGa {
     /// Fits raw samples with the paper's preparation (unit norm times 5), seed 0 and all cores.

@@ -2,7 +2,7 @@
 //!
 //! Wang, Guo, Li (2015). Without the graph every sample is coded by itself.
 
-use super::{Description, Options, Register, SsdlGa, ssdl_ga};
+use super::{Description, Options, SsdlGa, register, ssdl_ga};
 use crate::fit::Watch;
 use crate::knobs::{Knob, Knobbed, names};
 use crate::model::Model;
@@ -72,6 +72,17 @@ impl Ussdl {
         SsdlGa::from_pairs(pairs).map(Self::from)
     }
 
+    /// Bytes that a fit of this size will need at its peak, samples included.
+    #[must_use]
+    pub fn memory_needed<T: Real>(
+        &self,
+        n_features: usize,
+        n_samples: usize,
+        n_classes: usize,
+    ) -> u64 {
+        self.knobs.memory_needed::<T>(n_features, n_samples, n_classes)
+    }
+
     /// Fits raw samples, watched, with preparation, seed and threads of your own.
     ///
     /// # Errors
@@ -100,19 +111,4 @@ impl Knobbed for Ussdl {
     }
 }
 
-impl Register for Ussdl {
-    const DESCRIPTION: Description = DESCRIPTION;
-
-    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
-        self.knobs.memory_needed::<T>(n_features, n_samples, n_classes)
-    }
-
-    fn run<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.fit_with(samples, options, watch)
-    }
-}
+register!(Ussdl);
