@@ -74,6 +74,20 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
         .map_err(|error| Failure::about(&args.data, error))
 }
 
+/// The shape of the samples, if they are images: what the user says goes before what the file says.
+pub fn image(args: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Option<[usize; 2]>> {
+    let n_features = table.features.rows();
+    match said {
+        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
+            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
+            height * width,
+            args.data.display()
+        ))),
+        Some(image) => Ok(Some(image)),
+        None => Ok(table.image),
+    }
+}
+
 /// Numbers that have the precision already are handed on, not copied.
 pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
     let any: &mut dyn Any = &mut features;

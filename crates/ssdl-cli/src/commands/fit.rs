@@ -8,7 +8,6 @@ use std::time::Instant;
 use ssdl::fit::Stop;
 use ssdl::methods::{self, Options};
 use ssdl::{Error, Model, Real};
-use ssdl_data::Table;
 
 use super::summary::{self, Fitted};
 use crate::args::{Common, Fit, Precision};
@@ -34,7 +33,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     cancel::listen(common.quiet);
     let started = Instant::now();
     let table = input::read(&args.data, None)?;
-    options.image = image(args, &table)?;
+    options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<T>(&args.data, table)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
@@ -92,20 +91,6 @@ fn check_paths(args: &Fit) -> Outcome {
         output::check(path, &inputs)?;
     }
     Ok(())
-}
-
-/// What the user says goes before what the file says.
-fn image(args: &Fit, table: &Table) -> Outcome<Option<[usize; 2]>> {
-    let n_features = table.features.rows();
-    match args.image {
-        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
-            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
-            height * width,
-            args.data.data.display()
-        ))),
-        Some(image) => Ok(Some(image)),
-        None => Ok(table.image),
-    }
 }
 
 fn trace<T: Real>(model: &Model<T>) -> String {

@@ -3,6 +3,7 @@
 mod demo;
 mod errors;
 mod fitting;
+mod images;
 mod interrupt;
 mod methods;
 mod predicting;

@@ -255,7 +255,10 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn assemble<T: Real>(self) -> Result<Model<T>> {
         let labels = self.labels()?;
-        let preparation = self.preparation::<T>()?;
+        // A shape that the samples do not have is forgotten; steps that need it are then refused.
+        let image = self.header.image;
+        let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
+        let preparation = self.preparation::<T>(image)?;
         let atoms = match self.tensors.tensor("atoms") {
             Ok(_) => Some(self.matrix::<T>("atoms", preparation.n_prepared(), None)?),
             Err(_) => None,
@@ -274,8 +277,6 @@ impl Parts<'_> {
         } else {
             None
         };
-        let image =
-            self.header.image.filter(|[h, w]| h.checked_mul(*w) == Some(preparation.n_features()));
         Ok(Model {
             method: self.header.method,
             knobs: self.header.knobs,
@@ -328,7 +329,7 @@ impl Parts<'_> {
         Labels::new(classes, assigned).map_err(|e| refuse(self.path, &e))
     }
 
-    fn preparation<T: Real>(&self) -> Result<Pipeline<T>> {
+    fn preparation<T: Real>(&self, image: Option<[usize; 2]>) -> Result<Pipeline<T>> {
         let plans: Result<Vec<Plan>> =
             self.header.prepare.iter().map(|text| text.parse()).collect();
         let plans = plans.map_err(|e| refuse(self.path, &e))?;
@@ -338,7 +339,7 @@ impl Parts<'_> {
             (tensor.dtype() == dtype::<T>())
                 .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
         };
-        Pipeline::restore(&plans, self.header.n_features, &mut find)
+        Pipeline::restore(&plans, self.header.n_features, image, &mut find)
             .map_err(|e| refuse(self.path, &e))
     }
 
