@@ -113,8 +113,10 @@ Examples:
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
   ssdl fit digits.npy --labels digits.csv --model digits.ssdl \\
       --set n_atoms=300 --set sparsity=0.2 --image 28x28 --trace trace.csv
+  ssdl fit digits.npy --labels digits.csv --model digits.ssdl --image 28x28 \\
+      --prepare 'join=[deskew,gradients=9/4/2 | deskew]' --prepare scale=5
 
-`ssdl methods ssdl-ga` explains the knobs.")]
+`ssdl methods ssdl-ga` explains the knobs, `ssdl methods` the preparation.")]
 pub struct Fit {
     #[command(flatten)]
     pub data: Data,
@@ -144,7 +146,8 @@ pub struct Fit {
     /// Refuse a fit that needs more memory, such as 2GB
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
-    /// Height and width of a sample that is an image, kept for pictures
+    /// Height and width of samples that are images, pixels row by row, for
+    /// preparation and pictures [default: as DATA says]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
 }
@@ -208,6 +211,10 @@ pub struct Graph {
     /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
+    /// Height and width of samples that are images, pixels row by row, for
+    /// preparation [default: as DATA says]
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
+    pub image: Option<[usize; 2]>,
 }
 
 /// List the methods, or explain one with its knobs
@@ -313,7 +320,8 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 fn prepare_help() -> String {
     let known: Vec<&str> = prepare::known().iter().map(|step| step.usage).collect();
     format!(
-        "Prepare the samples; may be given several times, in order: {} or none [default: scale=5]",
+        "Prepare the samples; may be given several times, in order: {} or none; `ssdl methods` \
+         explains them [default: scale=5]",
         known.join(", ")
     )
 }

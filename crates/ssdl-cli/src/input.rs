@@ -74,6 +74,20 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
         .map_err(|error| Failure::about(&args.data, error))
 }
 
+/// The shape of the samples, if they are images: what the user says goes before what the file says.
+pub fn image(args: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Option<[usize; 2]>> {
+    let n_features = table.features.rows();
+    match said {
+        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
+            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
+            height * width,
+            args.data.display()
+        ))),
+        Some(image) => Ok(Some(image)),
+        None => Ok(table.image),
+    }
+}
+
 /// Numbers that have the precision already are handed on, not copied.
 pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
     let any: &mut dyn Any = &mut features;
@@ -136,18 +150,4 @@ fn edges<T: Real>(path: &Path, lines: &Matrix<f64>) -> Outcome<Vec<(usize, usize
         Ok((sample(line, entries[0])?, sample(line, entries[1])?, T::of(weight)))
     };
     lines.iter_columns().enumerate().map(edge).collect()
-}
-
-/// Height and width of a sample: what the user says goes before what the file says.
-pub fn image(data: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Option<[usize; 2]>> {
-    let n_features = table.features.rows();
-    match said {
-        Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
-            "--image {height}x{width} has {} pixels, but {} has {n_features} features",
-            height * width,
-            data.data.display()
-        ))),
-        Some(image) => Ok(Some(image)),
-        None => Ok(table.image),
-    }
 }

@@ -12,29 +12,27 @@ const LEAST_SIDE: usize = 40;
 /// Pixels between tiles.
 const GAP: usize = 2;
 
-/// Preparation steps after which a value still belongs to its pixel.
-const IN_PLACE: [&str; 2] = ["scale", "standardise"];
-
 /// Height and width of the atoms of a model.
 ///
 /// # Errors
 /// If samples are not images, or atoms are not in their pixels.
 pub fn shape<T: Real>(model: &Model<T>) -> Outcome<[usize; 2]> {
-    let Some(image) = model.image() else {
+    if model.image().is_none() {
         return Err(Failure::Failed(
             "this model does not know the shape of its samples, so its atoms cannot be drawn; \
              fit it with --image HEIGHTxWIDTH"
                 .into(),
         ));
-    };
-    let plans = model.preparation().plans();
-    if let Some(plan) = plans.iter().find(|plan| !IN_PLACE.contains(&plan.name())) {
-        return Err(Failure::Failed(format!(
-            "the preparation step `{plan}` leaves the pixels behind, so the atoms cannot be drawn; \
-             fit without it"
-        )));
     }
-    Ok(image)
+    let preparation = model.preparation();
+    preparation.image_prepared().ok_or_else(|| {
+        let behind = preparation.steps().iter().find(|step| step.image().is_none());
+        let plan = behind.map_or_else(String::new, |step| format!(" `{}`", step.plan()));
+        Failure::Failed(format!(
+            "the preparation step{plan} leaves the pixels behind, so the atoms cannot be drawn; \
+             fit without it"
+        ))
+    })
 }
 
 /// The atoms as a PNG file: one class after another, each from a new line, the atoms that speak

@@ -172,7 +172,8 @@ fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Mo
 /// Two methods that learn from the labelled samples alone, prepared in the same way.
 fn others(digits: &Digits, options: &Options<f64>) -> Outcome<Vec<Result>> {
     let features = digits.training.features().clone();
-    let (pipeline, training) = Pipeline::fit(&options.prepare, features, options.seed)?;
+    let Options { prepare, image, seed, .. } = options;
+    let (pipeline, training) = Pipeline::fit(prepare, features, *image, *seed)?;
     let test = pipeline.apply(digits.test.0.clone())?;
     let labelled = digits.places().0;
     let assigned = digits.training.labels().assigned();

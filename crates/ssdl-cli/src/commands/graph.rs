@@ -23,6 +23,7 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     let plans = input::plans(&args.prepare)?.unwrap_or(Options::<f64>::default().prepare);
     let table = input::read(&args.data, None)?;
     let n_samples = table.features.columns();
+    let image = input::image(&args.data, args.image, &table)?;
     let labels = match &table.labels {
         Some(names) => Labels::from_names(names),
         None => Labels::from_names::<&str>(&vec![None; n_samples]),
@@ -34,7 +35,7 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     let about = |error| Failure::about(&args.data.data, error);
     let started = Instant::now();
     let built = threads::run(common.threads.into(), || -> ssdl::Result<Connected<f64>> {
-        let (_, samples) = Pipeline::fit(&plans, table.features, common.seed)?;
+        let (_, samples) = Pipeline::fit(&plans, table.features, image, common.seed)?;
         match given {
             Some(given) => Ok(given.build(&samples)?.at_strength(knobs.normalise_trace)),
             None => knobs.build(&samples),

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use ssdl::knobs::Knob;
 use ssdl::methods::{Description, Method, all, find};
+use ssdl::samples::prepare;
 
 use super::summary::typed;
 use crate::args::{Common, Methods};
@@ -25,7 +26,10 @@ pub fn run(args: &Methods, common: &Common) -> Outcome {
         None if args.markdown => print::to_stdout(&markdown()),
         None if common.json => {
             let every: Vec<Value> = all::<f64>().into_iter().map(facts).collect();
-            print::json(&json!({ "methods": every }))
+            let steps = prepare::known().into_iter().map(
+                |step| json!({ "name": step.name, "usage": step.usage, "sentence": step.sentence }),
+            );
+            print::json(&json!({ "methods": every, "preparation": steps.collect::<Vec<_>>() }))
         }
         None => print::to_stdout(&overview()),
     }
@@ -37,7 +41,16 @@ fn overview() -> String {
         let Description { name, coding, title, reference, .. } = *method.describe();
         grid.row([name, coding, &format!("{title}; {reference}")]);
     }
-    format!("{}\n\n`ssdl methods NAME` explains a method and its knobs.", grid.text())
+    let mut steps = Grid::new(&["step", "what it does to the samples"]);
+    for step in prepare::known() {
+        steps.row([step.usage, step.sentence]);
+    }
+    format!(
+        "{}\n\n`ssdl methods NAME` explains a method and its knobs.\n\n\
+         Preparation, chosen with --prepare\n{}",
+        grid.text(),
+        steps.text()
+    )
 }
 
 fn page(method: Any) -> String {
@@ -124,6 +137,19 @@ fn markdown() -> String {
     for method in all::<f64>() {
         section(method, &mut parts);
     }
+    parts.push("## Preparation".into());
+    parts.push(
+        "Steps between the raw samples and the method, in the order given (`--prepare STEP`, several \
+         times): fitted on the training samples, saved in the model, applied to every new sample. \
+         Steps for images need the shape of the samples, from the file or `--image HEIGHTxWIDTH`; \
+         pixels run row by row."
+            .into(),
+    );
+    let mut rows = vec!["| Step | What it does |".to_owned(), "|---|---|".into()];
+    for step in prepare::known() {
+        rows.push(format!("| `{}` | {} |", cell(step.usage), cell(step.sentence)));
+    }
+    parts.push(rows.join("\n"));
     parts.join("\n\n")
 }
 

@@ -6,6 +6,7 @@ mod experiments;
 mod fitting;
 mod graph;
 mod graph_files;
+mod images;
 mod interrupt;
 mod methods;
 mod predicting;

@@ -59,7 +59,7 @@ impl Raw {
         let steps: ssdl::Result<Vec<Step>> =
             plan.data.prepare.iter().map(|step| step.parse()).collect();
         let noisy = noisy(samples.select_columns(&chosen), deviation, draw, 0);
-        let (pipeline, train) = Pipeline::fit(&steps?, noisy, draw)?;
+        let (pipeline, train) = Pipeline::fit(&steps?, noisy, plan.data.image, draw)?;
         let test = pipeline.apply(self::noisy(self.test.0.clone(), deviation, draw, 1))?;
         let assigned: Vec<Option<usize>> = chosen.iter().map(|&j| labels.assigned()[j]).collect();
         let names = self.test.1.assigned().iter().flatten();

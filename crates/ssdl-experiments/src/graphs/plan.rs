@@ -42,6 +42,9 @@ pub struct Data {
     pub range: [f64; 2],
     /// Preparation steps, after the noise.
     pub prepare: Vec<String>,
+    /// Height and width of the samples, for steps that work on images.
+    #[serde(default)]
+    pub image: Option<[usize; 2]>,
     /// Seed of the draw.
     pub draw: u64,
 }

@@ -23,7 +23,8 @@ pub struct Options<T> {
     /// Atoms and codes to begin with, from an earlier fit of the same samples; left aside where their
     /// sizes do not fit.
     pub start: Option<Start<T>>,
-    /// Height and width, where samples are images; kept in the model for pictures.
+    /// Height and width, where samples are images (pixels row by row): for preparation steps that
+    /// work on images, and kept in the model for pictures.
     pub image: Option<[usize; 2]>,
 }
 
@@ -94,7 +95,8 @@ pub(super) fn admit<T: Real>(
         watch.notice(&format!("class `{class}` has no labelled sample and can hardly be learnt"));
     }
     let (features, labels) = samples.into_parts();
-    let (pipeline, features) = Pipeline::fit(&options.prepare, features, options.seed)?;
+    let Options { prepare, image, seed, .. } = options;
+    let (pipeline, features) = Pipeline::fit(prepare, features, *image, *seed)?;
     warn_of_scale(&features, watch);
     Ok(Admitted { features, labels, pipeline })
 }

@@ -260,7 +260,10 @@ impl Parts<'_> {
         let rule = self.header.out_of_sample;
         self.check_rule(&rule)?;
         let labels = self.labels()?;
-        let preparation = self.preparation::<T>()?;
+        // A shape that the samples do not have is forgotten; steps that need it are then refused.
+        let image = self.header.image;
+        let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
+        let preparation = self.preparation::<T>(image)?;
         let atoms = match self.header.n_atoms {
             0 => None,
             n_atoms => Some(self.matrix::<T>("atoms", preparation.n_prepared(), n_atoms)?),
@@ -277,8 +280,6 @@ impl Parts<'_> {
         } else {
             None
         };
-        let image =
-            self.header.image.filter(|[h, w]| h.checked_mul(*w) == Some(preparation.n_features()));
         Ok(Model {
             method: self.header.method,
             knobs: self.header.knobs,
@@ -334,7 +335,7 @@ impl Parts<'_> {
         Labels::new(classes, assigned).map_err(|e| refuse(self.path, &e))
     }
 
-    fn preparation<T: Real>(&self) -> Result<Pipeline<T>> {
+    fn preparation<T: Real>(&self, image: Option<[usize; 2]>) -> Result<Pipeline<T>> {
         let plans: Result<Vec<Plan>> =
             self.header.prepare.iter().map(|text| text.parse()).collect();
         let plans = plans.map_err(|e| refuse(self.path, &e))?;
@@ -344,7 +345,7 @@ impl Parts<'_> {
             (tensor.dtype() == dtype::<T>())
                 .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
         };
-        Pipeline::restore(&plans, self.header.n_features, &mut find)
+        Pipeline::restore(&plans, self.header.n_features, image, &mut find)
             .map_err(|e| refuse(self.path, &e))
     }
 

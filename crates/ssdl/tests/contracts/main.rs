@@ -16,6 +16,7 @@ mod edge_cases;
 mod given;
 mod graph;
 mod graph_methods;
+mod image_preparation;
 mod kernels;
 mod knobs;
 mod learnt;

@@ -77,6 +77,12 @@ impl Digits {
         Ok(Self { n_features, pixels, classes })
     }
 
+    /// Height and width as the program takes them; the digits are squares.
+    pub fn shape(&self) -> String {
+        let side = self.n_features.isqrt();
+        format!("{side}x{side}")
+    }
+
     /// One sample.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.pixels[index * self.n_features..][..self.n_features]
@@ -193,6 +199,7 @@ mod tests {
         let classes = vec!["a".to_owned(), "b".to_owned()];
         let digits = Digits::new(2, vec![0.0, 0.5, 1.0, 0.25], classes).expect("sizes agree");
         assert_eq!(digits.row(1), [1.0, 0.25]);
+        assert_eq!(digits.shape(), "1x1");
         assert_eq!(digits.classes_of(&[1, 0, 1]), ["b", "a", "b"]);
         assert!(Digits::new(3, vec![0.0; 4], vec!["a".to_owned()]).is_err());
     }

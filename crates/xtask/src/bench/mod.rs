@@ -4,6 +4,7 @@ mod digits;
 mod files;
 mod graphs;
 mod growth;
+mod images;
 mod numbers;
 mod parity;
 mod program;
@@ -31,16 +32,17 @@ Options:
                       growth   memory and seconds for 5,000, 10,000 and 20,000 samples of MNIST
                       threads  one and two threads in turn on 5,000 samples of MNIST
                       variants our own alternatives (coders, updates, active points, precision,
-                               USSDL) on the published splits
+                               USSDL, preparation of images) on the published splits
                       graphs   the learnt graph, the sharing within a grid, and the SVM beside
                                scikit-learn's
+                      images   histograms of oriented gradients beside scikit-image's
                       all      everything
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
   --seeds N         only the first N listed seeds of each data set
 
-parity makes a Python environment in target/oracle-venv the first time; that needs python3, pip and
-the network. Run on an idle machine.";
+parity, graphs and images make a Python environment in target/oracle-venv the first time; that needs
+python3, pip and the network. Run on an idle machine.";
 
 /// Where everything is that a measurement needs.
 pub struct Setting {
@@ -103,6 +105,10 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         report.add(&graphs::sharing(&setting)?)?;
         report.add(&graphs::svm(&setting, &python)?)?;
     }
+    if wanted("images") {
+        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
+        report.add(&images::measure(&setting, &python)?)?;
+    }
     println!("kept in {}", report.path.display());
     Ok(())
 }
@@ -128,8 +134,8 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    if !["parity", "growth", "threads", "variants", "graphs", "all"].contains(&options.set.as_str())
-    {
+    const SETS: [&str; 7] = ["parity", "growth", "threads", "variants", "graphs", "images", "all"];
+    if !SETS.contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }
     Ok(Some(options))

@@ -70,7 +70,7 @@ impl<'a> Problem<'a> {
         Ok(Self { program, folder, knobs, arguments: &[] })
     }
 
-    /// The same problem, fitted with more arguments.
+    /// The same problem, fitted with more arguments; a preparation among them replaces `scale=5`.
     pub fn with_arguments(self, arguments: &'a [&'a str]) -> Self {
         Self { arguments, ..self }
     }
@@ -137,7 +137,9 @@ impl<'a> Problem<'a> {
         let mut command = Command::new(self.program);
         command.arg("fit").arg(self.samples()).arg("--labels").arg(self.labels());
         command.arg("--model").arg(self.folder.join("m"));
-        command.args(["--prepare", "scale=5"]);
+        if !self.arguments.contains(&"--prepare") {
+            command.args(["--prepare", "scale=5"]);
+        }
         for (name, value) in self.knobs {
             command.arg("--set").arg(format!("{name}={value}"));
         }

@@ -9,8 +9,8 @@ use super::program;
 use crate::outcome::{Outcome, While};
 use crate::workspace;
 
-const PACKAGES: [&str; 3] = ["numpy", "scipy", "scikit-learn"];
-const IMPORTS: &str = "import numpy, scipy, sklearn";
+const PACKAGES: [&str; 4] = ["numpy", "scipy", "scikit-learn", "scikit-image"];
+const IMPORTS: &str = "import numpy, scipy, sklearn, skimage";
 
 /// A Python that can run the reference, and the folders it reads.
 pub struct Reference<'a> {
@@ -27,6 +27,16 @@ pub struct Scored {
     /// With the squared hinge itself and memberships taken at the final scores.
     pub true_objective: f64,
     pub versions: String,
+}
+
+/// What scikit-image needed to describe images, and how far ours was from it.
+pub struct Described {
+    pub seconds: f64,
+    /// Median over the images of the largest difference.
+    pub gap: f64,
+    /// Images with a difference of more than 1e-3.
+    pub apart: u64,
+    pub version: String,
 }
 
 impl<'a> Reference<'a> {
@@ -72,6 +82,28 @@ impl<'a> Reference<'a> {
             .during(|| "what scikit-learn's timing printed")?;
         let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("no {key} was printed"));
         Ok((number("seconds")?, number("objective")?))
+    }
+
+    /// Seconds of scikit-image's histograms of oriented gradients, one thread, compared with `ours`.
+    pub fn time_hog(
+        &self,
+        samples: &Path,
+        shape: &str,
+        ours: &Path,
+        knobs: &str,
+    ) -> Outcome<Described> {
+        let script = workspace::top().join("crates/xtask/oracle/time_hog.py");
+        let mut command = Command::new(&self.python);
+        command.arg("-B").arg(script).arg(samples).arg(shape).arg(ours).arg(knobs);
+        let line: Value = serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
+            .during(|| "what scikit-image's timing printed")?;
+        let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("no {key} was printed"));
+        Ok(Described {
+            seconds: number("seconds")?,
+            gap: number("gap")?,
+            apart: line["apart"].as_u64().ok_or("no count of images apart was printed")?,
+            version: line["version"].as_str().unwrap_or("unknown").to_owned(),
+        })
     }
 }
 

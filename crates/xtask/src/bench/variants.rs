@@ -20,6 +20,23 @@ const VARIANTS: &[(&str, &[&str])] = &[
     ("method ussdl", &["--method", "ussdl"]),
 ];
 
+/// Preparations of the samples as images, and what `--prepare` asks for, one step after another.
+const PREPARATIONS: &[(&str, &[&str])] = &[
+    ("deskewed", &["deskew", "scale=5"]),
+    ("gradients 9/4/2", &["gradients=9/4/2", "scale=5"]),
+    ("deskewed, 9/4/2", &["deskew", "gradients=9/4/2", "scale=5"]),
+    ("deskewed, 8/3/2", &["deskew", "gradients=8/3/2", "scale=5"]),
+    ("deskewed, 9/4/3", &["deskew", "gradients=9/4/3", "scale=5"]),
+    (
+        "deskewed, 9/4/2 + 8/3/2 + pixels",
+        &["deskew", "join=[gradients=9/4/2 | gradients=8/3/2 | none]", "scale=5"],
+    ),
+    (
+        "deskewed, 9/4/2 + 8/7/2 + pixels",
+        &["deskew", "join=[gradients=9/4/2 | gradients=8/7/2 | none]", "scale=5"],
+    ),
+];
+
 /// Knobs that the graph-free method does not have.
 const OF_THE_GRAPH: &[&str] = &["manifold", "n_neighbors"];
 
@@ -29,7 +46,13 @@ pub fn measure(setting: &Setting, name: &str) -> Outcome<String> {
     let digits = Digits::load(name, &setting.data, splits.rows())?;
     let mut table =
         Table::new(&["variant", "test %", "unlabelled %", "objective", "iterations", "seconds"]);
-    for (variant, arguments) in VARIANTS {
+    let shape = digits.shape();
+    let preparations = PREPARATIONS.iter().map(|(variant, steps)| {
+        let steps = steps.iter().flat_map(|&step| ["--prepare", step]);
+        (*variant, ["--image", shape.as_str()].into_iter().chain(steps).collect::<Vec<_>>())
+    });
+    let variants = VARIANTS.iter().map(|(variant, arguments)| (*variant, arguments.to_vec()));
+    for (variant, arguments) in variants.chain(preparations) {
         println!("{name}, {variant}");
         let mut knobs = splits.knobs.clone();
         if arguments.contains(&"ussdl") {
@@ -40,7 +63,7 @@ pub fn measure(setting: &Setting, name: &str) -> Outcome<String> {
             let folder = setting.folder.join(format!("{name}-{}", split.seed));
             let parts = (split.labelled.as_slice(), split.unlabelled.as_slice());
             let problem = Problem::write(&setting.program, folder, &knobs, &digits, parts)?
-                .with_arguments(arguments);
+                .with_arguments(&arguments);
             let fit = problem.fit(1)?;
             let found = problem.predict(&digits, &split.test)?;
             let hidden = digits.classes_of(&split.unlabelled);
@@ -57,7 +80,7 @@ pub fn measure(setting: &Setting, name: &str) -> Outcome<String> {
         });
         let percent = |share: Option<f64>| show(share.map(|share| 100.0 * share), 2);
         table.row(vec![
-            (*variant).to_owned(),
+            variant.to_owned(),
             percent(means[0]),
             percent(means[1]),
             show(means[2], 1),

@@ -3,14 +3,25 @@
 //! A [`Plan`] is what the user asks for (`pca=300`), a [`Step`] is what was fitted on the training
 //! samples, a [`Pipeline`] is a list of steps that travels inside the model. Each file beside this
 //! one holds one step; to add a step, write its file and add its line to the list in `kinds`.
+//!
+//! Steps that work on images learn the shape from the [`Layout`] that is handed from step to step;
+//! pixels run row by row within a sample.
 
+mod contrast;
+mod deskew;
+mod gradients;
+mod join;
+mod layout;
+mod logarithm;
 mod pca;
 mod pipeline;
 mod plan;
 mod projection;
+mod resize;
 mod scale;
 mod standardise;
 
+pub use layout::Layout;
 pub use pipeline::Pipeline;
 pub use plan::Plan;
 
@@ -28,6 +39,12 @@ fn kinds<T: Real>() -> Vec<Kind<T>> {
         Kind::of::<standardise::Standardise<T>>(standardise::DESCRIPTION),
         Kind::of::<pca::Pca<T>>(pca::DESCRIPTION),
         Kind::of::<projection::Projection<T>>(projection::DESCRIPTION),
+        Kind::of::<deskew::Deskew>(deskew::DESCRIPTION),
+        Kind::of::<gradients::Gradients>(gradients::DESCRIPTION),
+        Kind::of::<logarithm::Logarithm<T>>(logarithm::DESCRIPTION),
+        Kind::of::<contrast::Contrast>(contrast::DESCRIPTION),
+        Kind::of::<resize::Resize>(resize::DESCRIPTION),
+        Kind::of::<join::Join<T>>(join::DESCRIPTION),
     ]
 }
 
@@ -56,12 +73,12 @@ pub fn known() -> Vec<Description> {
 /// A sample comes out with the same bits whatever the other samples are and however many threads
 /// run.
 pub trait Step<T: Real>: Debug + Send + Sync {
-    /// Fits the step on `features` (`n_in × n_samples`, finite, not empty); random steps draw from
-    /// `rng`.
+    /// Fits the step on `features` (`n_in × n_samples`, finite, not empty), which lie as `layout`
+    /// says; random steps draw from `rng`.
     ///
     /// # Errors
-    /// If the plan asks for more than the samples give.
-    fn fit(plan: &Plan, features: &Matrix<T>, rng: &mut dyn Rng) -> Result<Self>
+    /// If the plan asks for more than the samples give, or for images where there are none.
+    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, rng: &mut dyn Rng) -> Result<Self>
     where
         Self: Sized;
 
@@ -69,7 +86,7 @@ pub trait Step<T: Real>: Debug + Send + Sync {
     ///
     /// # Errors
     /// If a tensor is missing, has another shape or holds a value that no fit produces.
-    fn restore(plan: &Plan, n_in: usize, tensors: &mut Tensors<'_, T>) -> Result<Self>
+    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self>
     where
         Self: Sized;
 
@@ -82,8 +99,18 @@ pub trait Step<T: Real>: Debug + Send + Sync {
     /// Features per sample that go out.
     fn n_out(&self) -> usize;
 
+    /// Height and width of what goes out, where it is still an image.
+    fn image(&self) -> Option<[usize; 2]> {
+        None
+    }
+
+    /// How the features that go out lie.
+    fn layout_out(&self) -> Layout {
+        Layout::made(self.n_out(), self.image())
+    }
+
     /// The fitted numbers by name; vectors are matrices of one column.
-    fn tensors(&self) -> Vec<(&'static str, Matrix<T>)>;
+    fn tensors(&self) -> Vec<(String, Matrix<T>)>;
 
     /// Maps `n_in × n_samples` to `n_out × n_samples`, trusting the shape; see
     /// [`apply`](Step::apply).
@@ -114,6 +141,11 @@ pub struct Tensors<'a, T> {
 }
 
 impl<T: Real> Tensors<'_, T> {
+    /// The tensors of the part at `position`, whose names go on with it.
+    fn within(&mut self, position: usize) -> Tensors<'_, T> {
+        Tensors { prefix: format!("{}{position}.", self.prefix), find: &mut *self.find }
+    }
+
     /// The tensor called `name` within the step: `rows × columns`, all finite.
     ///
     /// # Errors
@@ -137,8 +169,8 @@ impl<T: Real> Tensors<'_, T> {
     }
 }
 
-type Fit<T> = fn(&Plan, &Matrix<T>, &mut dyn Rng) -> Result<Arc<dyn Step<T>>>;
-type Restore<T> = fn(&Plan, usize, &mut Tensors<'_, T>) -> Result<Arc<dyn Step<T>>>;
+type Fit<T> = fn(&Plan, &Matrix<T>, Layout, &mut dyn Rng) -> Result<Arc<dyn Step<T>>>;
+type Restore<T> = fn(&Plan, Layout, &mut Tensors<'_, T>) -> Result<Arc<dyn Step<T>>>;
 
 struct Kind<T> {
     description: Description,
@@ -150,8 +182,8 @@ impl<T: Real> Kind<T> {
     fn of<S: Step<T> + 'static>(description: Description) -> Self {
         Self {
             description,
-            fit: |plan, features, rng| Ok(Arc::new(S::fit(plan, features, rng)?)),
-            restore: |plan, n_in, tensors| Ok(Arc::new(S::restore(plan, n_in, tensors)?)),
+            fit: |plan, features, layout, rng| Ok(Arc::new(S::fit(plan, features, layout, rng)?)),
+            restore: |plan, layout, tensors| Ok(Arc::new(S::restore(plan, layout, tensors)?)),
         }
     }
 

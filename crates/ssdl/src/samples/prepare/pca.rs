@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::Rng;
 
 use super::standardise::means_in_units;
-use super::{Description, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
 use crate::matrix::{axpy, inner, squared_norm, symmetric_eigen};
 use crate::{Error, Matrix, Real, Result};
 
@@ -29,7 +29,7 @@ pub(super) struct Pca<T> {
 }
 
 impl<T: Real> Step<T> for Pca<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, _: &mut dyn Rng) -> Result<Self> {
+    fn fit(plan: &Plan, features: &Matrix<T>, _: Layout, _: &mut dyn Rng) -> Result<Self> {
         let (n, n_samples, count) = (features.rows(), features.columns(), plan.count()?);
         if count > n.min(n_samples) {
             return Err(plan.refuse(format!(
@@ -48,7 +48,8 @@ impl<T: Real> Step<T> for Pca<T> {
         Ok(Self { plan: plan.clone(), mean, components: components.cast() })
     }
 
-    fn restore(plan: &Plan, n_in: usize, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+        let n_in = layout.n_features();
         let mean = tensors.take("mean", n_in, 1)?;
         let components = tensors.take("components", n_in, plan.count()?)?;
         Ok(Self { plan: plan.clone(), mean, components })
@@ -66,8 +67,8 @@ impl<T: Real> Step<T> for Pca<T> {
         self.components.columns()
     }
 
-    fn tensors(&self) -> Vec<(&'static str, Matrix<T>)> {
-        vec![("mean", self.mean.clone()), ("components", self.components.clone())]
+    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
+        vec![("mean".into(), self.mean.clone()), ("components".into(), self.components.clone())]
     }
 
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
@@ -192,7 +193,8 @@ mod tests {
 
     fn fitted<T: Real>(count: usize, features: &Matrix<T>) -> Result<Pca<T>> {
         let plan = format!("pca={count}").parse()?;
-        Pca::fit(&plan, features, &mut stream(0, Purpose::Projection))
+        let layout = Layout::flat(features.rows());
+        Pca::fit(&plan, features, layout, &mut stream(0, Purpose::Projection))
     }
 
     /// Samples whose feature i spreads like 0.8^i, so that the components are well separated.

@@ -3,10 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Kind, Plan, Step, Tensors, check_n_features};
+use rand::Rng;
+
+use super::{Kind, Layout, Plan, Step, Tensors, check_n_features};
 use crate::random::{self, Purpose};
 use crate::samples::check_features;
 use crate::{Error, Matrix, Real, Result};
+
+/// Features that a preparation may make of each one that comes in: more is a slip of the keyboard,
+/// and would fill the memory.
+const GROWTH: usize = 128;
+/// What the names of all tensors start with.
+const PREFIX: &str = "prepare.";
 
 /// Fitted preparation steps, applied in order.
 ///
@@ -15,13 +23,13 @@ use crate::{Error, Matrix, Real, Result};
 ///
 /// let raw = Matrix::from_fn(2, 3, |row, column| (row + 2 * column) as f64);
 /// let plans = ["standardise".parse()?, "scale=5".parse()?];
-/// let (pipeline, prepared) = Pipeline::fit(&plans, raw.clone(), 0)?;
+/// let (pipeline, prepared) = Pipeline::fit(&plans, raw.clone(), None, 0)?;
 /// assert_eq!(pipeline.apply(raw)?, prepared);
 /// # Ok::<(), ssdl::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pipeline<T> {
-    n_features: usize,
+    layout: Layout,
     steps: Vec<Arc<dyn Step<T>>>,
 }
 
@@ -30,25 +38,57 @@ impl<T: Real> Pipeline<T> {
     /// training samples.
     ///
     /// `features` is `n_features × n_samples`; the result has one column per sample and as many
-    /// rows as the last step gives. [`apply`](Pipeline::apply) to the same samples gives the same
-    /// bits.
+    /// rows as the last step gives. `image` is the height and width of a sample that is an image,
+    /// its pixels row by row. [`apply`](Pipeline::apply) to the same samples gives the same bits.
     ///
     /// # Errors
-    /// If the samples are empty or not finite, a plan asks for more than the samples give, or a
-    /// sample leaves the range of the number type.
-    pub fn fit(plans: &[Plan], features: Matrix<T>, seed: u64) -> Result<(Self, Matrix<T>)> {
+    /// If the samples are empty or not finite, are not of the shape `image`, a plan asks for more
+    /// than the samples give or for images where there are none, or a sample leaves the range of
+    /// the number type.
+    pub fn fit(
+        plans: &[Plan],
+        features: Matrix<T>,
+        image: Option<[usize; 2]>,
+        seed: u64,
+    ) -> Result<(Self, Matrix<T>)> {
         check_features(&features)?;
-        let n_features = features.rows();
+        let layout = Layout::new(features.rows(), image)?;
         // One stream for the whole list: a second projection must not repeat the first one's draws.
         let mut rng = random::stream(seed, Purpose::Projection);
-        let mut steps = Vec::with_capacity(plans.len());
+        Self::fit_steps(plans, features, layout, &mut rng)
+    }
+
+    /// The steps of [`fit`](Pipeline::fit), for features that are checked already.
+    pub(super) fn fit_steps(
+        plans: &[Plan],
+        features: Matrix<T>,
+        layout: Layout,
+        rng: &mut dyn Rng,
+    ) -> Result<(Self, Matrix<T>)> {
+        let mut pipeline = Self { layout, steps: Vec::with_capacity(plans.len()) };
         let mut prepared = features;
         for plan in plans {
-            let step = (Kind::named(plan.name())?.fit)(plan, &prepared, &mut rng)?;
-            prepared = step.apply(prepared)?;
-            steps.push(step);
+            let step =
+                (Kind::named(plan.name())?.fit)(plan, &prepared, pipeline.layout_prepared(), rng)?;
+            pipeline.add(step)?;
+            if let Some(step) = pipeline.steps.last() {
+                prepared = step.apply(prepared)?;
+            }
         }
-        Ok((Self { n_features, steps }, prepared))
+        Ok((pipeline, prepared))
+    }
+
+    fn add(&mut self, step: Arc<dyn Step<T>>) -> Result<()> {
+        let most = self.layout.n_features().saturating_mul(GROWTH);
+        if step.n_out() > most {
+            return Err(step.plan().refuse(format!(
+                "what makes at most {GROWTH} features of one: {most} of {}, and this makes {}",
+                self.layout.n_features(),
+                step.n_out()
+            )));
+        }
+        self.steps.push(step);
+        Ok(())
     }
 
     /// Prepares samples, `n_features × n_samples` to `n_prepared × n_samples`.
@@ -57,7 +97,7 @@ impl<T: Real> Pipeline<T> {
     /// If the number of features is another, there are no samples, a value is not finite, or a
     /// sample leaves the range of the number type.
     pub fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
-        check_n_features(self.n_features, &features)?;
+        check_n_features(self.layout.n_features(), &features)?;
         check_features(&features)?;
         self.steps.iter().try_fold(features, |features, step| step.apply(features))
     }
@@ -65,13 +105,23 @@ impl<T: Real> Pipeline<T> {
     /// Features per raw sample.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.n_features
+        self.layout.n_features()
     }
 
     /// Features per prepared sample.
     #[must_use]
     pub fn n_prepared(&self) -> usize {
-        self.steps.last().map_or(self.n_features, |step| step.n_out())
+        self.layout_prepared().n_features()
+    }
+
+    /// Height and width of a prepared sample, where it is still an image.
+    #[must_use]
+    pub fn image_prepared(&self) -> Option<[usize; 2]> {
+        self.layout_prepared().image()
+    }
+
+    fn layout_prepared(&self) -> Layout {
+        self.steps.last().map_or(self.layout, |step| step.layout_out())
     }
 
     /// The fitted steps, in the order they are applied.
@@ -95,36 +145,51 @@ impl<T: Real> Pipeline<T> {
     /// The fitted numbers of all steps, named by position: `prepare.0.mean`.
     #[must_use]
     pub fn tensors(&self) -> Vec<(String, Matrix<T>)> {
+        self.named_tensors(PREFIX)
+    }
+
+    /// The fitted numbers of all steps, their names after `prefix`.
+    pub(super) fn named_tensors(&self, prefix: &str) -> Vec<(String, Matrix<T>)> {
         let mut tensors = Vec::new();
         for (position, step) in self.steps.iter().enumerate() {
             let named = step.tensors().into_iter();
-            tensors.extend(named.map(|(name, tensor)| (prefix(position) + name, tensor)));
+            tensors.extend(named.map(|(name, t)| (format!("{prefix}{position}.{name}"), t)));
         }
         tensors
     }
 
-    /// Builds a pipeline from its [`plans`](Pipeline::plans), its number of raw features and its
-    /// [`tensors`](Pipeline::tensors), which `find` looks up by name; nothing is trusted.
+    /// Builds a pipeline from its [`plans`](Pipeline::plans), the number and shape of its raw
+    /// features and its [`tensors`](Pipeline::tensors), which `find` looks up by name; nothing is
+    /// trusted.
     ///
     /// # Errors
-    /// If a tensor is missing, has another shape or holds a value that no fit produces.
+    /// If a tensor is missing, has another shape or holds a value that no fit produces, or a step
+    /// does not go with the shape of the samples.
     pub fn restore(
         plans: &[Plan],
         n_features: usize,
+        image: Option<[usize; 2]>,
         find: &mut dyn FnMut(&str) -> Option<Matrix<T>>,
     ) -> Result<Self> {
         if n_features == 0 {
             return Err(Error::Samples("a preparation needs at least one feature".into()));
         }
-        let mut steps: Vec<Arc<dyn Step<T>>> = Vec::with_capacity(plans.len());
-        let mut n_in = n_features;
+        let layout = Layout::new(n_features, image)?;
+        Self::restore_steps(plans, layout, &mut Tensors { prefix: PREFIX.into(), find })
+    }
+
+    /// The steps of [`restore`](Pipeline::restore), for a layout that is checked already.
+    pub(super) fn restore_steps(
+        plans: &[Plan],
+        layout: Layout,
+        tensors: &mut Tensors<'_, T>,
+    ) -> Result<Self> {
+        let mut pipeline = Self { layout, steps: Vec::with_capacity(plans.len()) };
         for (position, plan) in plans.iter().enumerate() {
-            let mut tensors = Tensors { prefix: prefix(position), find: &mut *find };
-            let step = (Kind::named(plan.name())?.restore)(plan, n_in, &mut tensors)?;
-            n_in = step.n_out();
-            steps.push(step);
+            let (kind, mut own) = (Kind::named(plan.name())?, tensors.within(position));
+            pipeline.add((kind.restore)(plan, pipeline.layout_prepared(), &mut own)?)?;
         }
-        Ok(Self { n_features, steps })
+        Ok(pipeline)
     }
 
     /// The same steps in another precision.
@@ -135,12 +200,9 @@ impl<T: Real> Pipeline<T> {
         let named = self.tensors().into_iter();
         let mut tensors: HashMap<String, Matrix<U>> =
             named.map(|(name, tensor)| (name, tensor.cast())).collect();
-        Pipeline::restore(&self.plans(), self.n_features, &mut |name| tensors.remove(name))
+        let (n_features, image) = (self.layout.n_features(), self.layout.image());
+        Pipeline::restore(&self.plans(), n_features, image, &mut |name| tensors.remove(name))
     }
-}
-
-fn prefix(position: usize) -> String {
-    format!("prepare.{position}.")
 }
 
 #[cfg(test)]
@@ -168,7 +230,7 @@ mod tests {
     #[test]
     fn steps_are_applied_in_order_and_may_repeat() -> Result<()> {
         let texts = ["scale=2", "standardise", "scale=3", "scale=3"];
-        let (pipeline, prepared) = Pipeline::fit(&plans(&texts), draw(4, 9, 1), 0)?;
+        let (pipeline, prepared) = Pipeline::fit(&plans(&texts), draw(4, 9, 1), None, 0)?;
         let names: Vec<String> = pipeline.plans().iter().map(ToString::to_string).collect();
         assert_eq!(names, texts);
         for sample in prepared.iter_columns() {
@@ -180,19 +242,19 @@ mod tests {
     #[test]
     fn fit_and_apply_give_the_same_bits_in_any_number_of_threads() -> Result<()> {
         let raw = draw(10, 203, 2);
-        let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), 3)?;
+        let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), None, 3)?;
         assert_eq!((pipeline.n_features(), pipeline.n_prepared()), (10, 5));
         assert_eq!(pipeline.apply(raw.clone())?, prepared);
         for threads in [1, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
-            let (_, again) = pool.install(|| Pipeline::fit(&plans(&ALL), raw.clone(), 3))?;
+            let (_, again) = pool.install(|| Pipeline::fit(&plans(&ALL), raw.clone(), None, 3))?;
             assert_eq!(again, prepared);
         }
         Ok(())
     }
 
     fn check_company<T: Real>(texts: &[&str], raw: &Matrix<T>) -> Result<()> {
-        let (pipeline, prepared) = Pipeline::fit(&plans(texts), raw.clone(), 3)?;
+        let (pipeline, prepared) = Pipeline::fit(&plans(texts), raw.clone(), None, 3)?;
         for chosen in [vec![0], vec![31], vec![100], vec![32, 7, 99], (0..101).rev().collect()] {
             let apart = pipeline.apply(raw.select_columns(&chosen))?;
             assert_eq!(apart, prepared.select_columns(&chosen), "{chosen:?} in {}", T::NAME);
@@ -213,7 +275,7 @@ mod tests {
     #[test]
     fn the_seed_moves_projections_only_and_a_second_one_has_draws_of_its_own() -> Result<()> {
         let raw = draw(4, 9, 5);
-        let fit = |texts: &[&str], seed| Pipeline::fit(&plans(texts), raw.clone(), seed);
+        let fit = |texts: &[&str], seed| Pipeline::fit(&plans(texts), raw.clone(), None, seed);
         assert_eq!(fit(&["pca=2"], 1)?.1, fit(&["pca=2"], 2)?.1);
         assert_ne!(fit(&["projection=2"], 1)?.1, fit(&["projection=2"], 2)?.1);
         let twice = saved(&fit(&["projection=4", "scale=1", "projection=4"], 1)?.0);
@@ -225,14 +287,14 @@ mod tests {
 
     #[test]
     fn wrong_counts_and_values_that_are_not_finite_are_named() -> Result<()> {
-        let (pipeline, _) = Pipeline::fit(&plans(&["scale=1"]), draw(64, 3, 6), 0)?;
+        let (pipeline, _) = Pipeline::fit(&plans(&["scale=1"]), draw(64, 3, 6), None, 0)?;
         let error = pipeline.apply(draw(63, 2, 6)).expect_err("63 features");
         assert_eq!(error.to_string(), "features per sample: expected 64, got 63");
         let mut broken = draw(64, 2, 6);
         broken.column_mut(1)[4] = f64::NAN;
         let error = pipeline.apply(broken.clone()).expect_err("NaN");
         assert!(matches!(error, Error::NotFinite { row: 2, column: 5, .. }), "{error}");
-        assert!(Pipeline::fit(&[], broken, 0).is_err());
+        assert!(Pipeline::fit(&[], broken, None, 0).is_err());
         assert!(pipeline.apply(Matrix::zeros(64, 0)).is_err());
         let step = &pipeline.steps()[0];
         assert!(matches!(step.apply(draw(63, 2, 6)), Err(Error::Shape { expected: 64, .. })));
@@ -242,7 +304,7 @@ mod tests {
     #[test]
     fn overflow_is_an_error_that_names_row_and_step() -> Result<()> {
         let narrow = Matrix::from_fn(1, 2, |_, j| j as f64);
-        let (pipeline, _) = Pipeline::fit(&plans(&["standardise"]), narrow, 0)?;
+        let (pipeline, _) = Pipeline::fit(&plans(&["standardise"]), narrow, None, 0)?;
         let huge = Matrix::from_fn(1, 2, |_, j| if j == 0 { 1.0 } else { f64::MAX });
         let error = pipeline.apply(huge).expect_err("twice the largest number");
         let text = "samples: row 2 overflows in the preparation step `standardise`; \
@@ -254,7 +316,7 @@ mod tests {
     #[test]
     fn no_steps_pass_samples_unchanged_but_checked() -> Result<()> {
         let raw = draw(3, 4, 8);
-        let (pipeline, prepared) = Pipeline::fit(&[], raw.clone(), 0)?;
+        let (pipeline, prepared) = Pipeline::fit(&[], raw.clone(), None, 0)?;
         assert!(pipeline.is_empty() && pipeline.tensors().is_empty());
         assert_eq!((pipeline.n_features(), pipeline.n_prepared()), (3, 3));
         assert_eq!(prepared, raw);
@@ -265,10 +327,10 @@ mod tests {
     #[test]
     fn hostile_files_are_refused() -> Result<()> {
         let all = plans(&ALL);
-        let (pipeline, _) = Pipeline::fit(&all, draw(10, 30, 9), 0)?;
+        let (pipeline, _) = Pipeline::fit(&all, draw(10, 30, 9), None, 0)?;
         let tensors = saved(&pipeline);
         let restore = |plans: &[Plan], n, tensors: &HashMap<String, Matrix<f64>>| {
-            Pipeline::restore(plans, n, &mut |name| tensors.get(name).cloned())
+            Pipeline::restore(plans, n, None, &mut |name| tensors.get(name).cloned())
         };
         assert!(restore(&all, 10, &tensors).is_ok());
         for wrong in [0, 9, 11, usize::MAX] {
@@ -298,7 +360,7 @@ mod tests {
     #[test]
     fn a_cast_that_overflows_is_refused() -> Result<()> {
         let raw = Matrix::from_fn(2, 5, |i, j| 1e200 * (i + j) as f64);
-        let (pipeline, _) = Pipeline::fit(&plans(&["standardise"]), raw, 0)?;
+        let (pipeline, _) = Pipeline::fit(&plans(&["standardise"]), raw, None, 0)?;
         assert!(pipeline.cast::<f64>().is_ok());
         assert!(pipeline.cast::<f32>().is_err());
         Ok(())
@@ -310,10 +372,10 @@ mod tests {
         #[test]
         fn a_restored_pipeline_gives_the_same_bits(n in 7usize..14, extra in 0usize..40, seed: u64) {
             let raw = draw(n, 5 + extra, seed);
-            let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), seed)?;
+            let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), None, seed)?;
             let mut tensors = saved(&pipeline);
             let again =
-                Pipeline::restore(&pipeline.plans(), n, &mut |name| tensors.remove(name))?;
+                Pipeline::restore(&pipeline.plans(), n, None, &mut |name| tensors.remove(name))?;
             prop_assert_eq!(again.apply(raw)?, prepared);
             prop_assert!(tensors.is_empty());
         }
@@ -321,7 +383,7 @@ mod tests {
         #[test]
         fn single_precision_agrees_with_double(n in 7usize..14, extra in 9usize..40, seed: u64) {
             let raw = draw(n, n + extra, seed);
-            let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), seed)?;
+            let (pipeline, prepared) = Pipeline::fit(&plans(&ALL), raw.clone(), None, seed)?;
             let single: Matrix<f32> = pipeline.cast::<f32>()?.apply(raw.cast())?;
             for (a, b) in single.as_slice().iter().zip(prepared.as_slice()) {
                 prop_assert!((f64::from(*a) - b).abs() < 1e-4, "{} {}", a, b);

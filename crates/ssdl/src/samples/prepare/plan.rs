@@ -6,8 +6,8 @@ use std::str::FromStr;
 use super::Kind;
 use crate::{Error, Result};
 
-/// One step asked for, such as `standardise` or `pca=300`; read with [`str::parse`], written back
-/// by `Display`.
+/// One step asked for, such as `standardise`, `pca=300` or `join=[deskew,gradients=9/4/2 | none]`;
+/// read with [`str::parse`], written back by `Display`.
 ///
 /// ```
 /// use ssdl::samples::prepare::Plan;
@@ -28,6 +28,11 @@ impl Plan {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// What stands after the `=`, if there is one.
+    pub(super) fn argument(&self) -> Option<&str> {
+        self.argument.as_deref()
     }
 
     /// The argument as a finite number above 0.
@@ -97,7 +102,23 @@ mod tests {
 
     #[test]
     fn plans_read_and_write_the_same_text() -> Result<()> {
-        for text in ["scale=5", "scale=0.25", "standardise", "pca=300", "projection=540"] {
+        let texts = [
+            "scale=5",
+            "scale=0.25",
+            "standardise",
+            "pca=300",
+            "projection=540",
+            "deskew",
+            "gradients",
+            "gradients=8/3/2",
+            "logarithm",
+            "logarithm=1",
+            "contrast",
+            "contrast=0.5/3",
+            "resize=16x12",
+            "join=[deskew,gradients=9/4/2 | deskew,gradients=8/3/2 | none]",
+        ];
+        for text in texts {
             assert_eq!(text.parse::<Plan>()?.to_string(), text);
         }
         assert_eq!(" pca = 3 ".parse::<Plan>()?.to_string(), "pca=3");
@@ -113,7 +134,9 @@ mod tests {
         assert_eq!(
             refusal("whiten"),
             "unknown preparation step `whiten`; \
-             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT"
+             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, deskew, \
+             gradients[=ORIENTATIONS/CELL/BLOCK], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
+             resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
     }
 
@@ -136,6 +159,35 @@ mod tests {
             "standardise=",
             "pca,3",
             "PCA=3",
+            "deskew=1",
+            "gradients=",
+            "gradients=0/0/0",
+            "gradients=9/4",
+            "gradients=9/4/2/1",
+            "gradients=181/4/2",
+            "gradients=9/-4/2",
+            "gradients=9/4/99999999999999999999999",
+            "logarithm=0",
+            "logarithm=inf",
+            "contrast=2/1",
+            "contrast=1/1",
+            "contrast=0/1",
+            "contrast=nan/2",
+            "contrast=1/nan",
+            "contrast=1/1e9",
+            "resize",
+            "resize=0x5",
+            "resize=5x0",
+            "resize=5",
+            "resize=5x5x5",
+            "resize=99999x1",
+            "join",
+            "join=[]",
+            "join=[|]",
+            "join=]none[",
+            "join=[none",
+            "join=[join=[none]]",
+            "join=[×",
         ];
         for text in texts {
             assert!(text.parse::<Plan>().is_err(), "{text}");
@@ -147,7 +199,17 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused_and_read_plans_survive_a_round_trip(
-            text in "(scale|standardise|pca|projection|x)?=?[-0-9.einfa ]{0,6}"
+            text in "(scale|standardise|pca|projection|gradients|logarithm|contrast|resize|x)?\
+                     =?[-0-9.einfa/x× ]{0,6}"
+        ) {
+            if let Ok(plan) = text.parse::<Plan>() {
+                prop_assert_eq!(&plan.to_string().parse::<Plan>().expect("its own text"), &plan);
+            }
+        }
+
+        #[test]
+        fn joins_are_read_or_refused_and_survive_a_round_trip(
+            text in "join ?= ?\\[?((deskew|none|scale=1|pca=3|é|gradients=9/4/2)[ ,|\\]\\[]?){0,5}\\]?"
         ) {
             if let Ok(plan) = text.parse::<Plan>() {
                 prop_assert_eq!(&plan.to_string().parse::<Plan>().expect("its own text"), &plan);

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Description, Plan, Step, Tensors};
+use super::{Description, Layout, Plan, Step, Tensors};
 use crate::random::normal;
 use crate::{Matrix, Real, Result};
 
@@ -22,7 +22,7 @@ pub(super) struct Projection<T> {
 }
 
 impl<T: Real> Step<T> for Projection<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, mut rng: &mut dyn Rng) -> Result<Self> {
+    fn fit(plan: &Plan, features: &Matrix<T>, _: Layout, mut rng: &mut dyn Rng) -> Result<Self> {
         let (n, count) = (features.rows(), plan.count()?);
         if count > n {
             return Err(plan.refuse(format!("1 to {n} (the number of features)")));
@@ -32,8 +32,9 @@ impl<T: Real> Step<T> for Projection<T> {
         Ok(Self { plan: plan.clone(), matrix })
     }
 
-    fn restore(plan: &Plan, n_in: usize, tensors: &mut Tensors<'_, T>) -> Result<Self> {
-        Ok(Self { plan: plan.clone(), matrix: tensors.take("matrix", n_in, plan.count()?)? })
+    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+        let matrix = tensors.take("matrix", layout.n_features(), plan.count()?)?;
+        Ok(Self { plan: plan.clone(), matrix })
     }
 
     fn plan(&self) -> &Plan {
@@ -48,8 +49,8 @@ impl<T: Real> Step<T> for Projection<T> {
         self.matrix.columns()
     }
 
-    fn tensors(&self) -> Vec<(&'static str, Matrix<T>)> {
-        vec![("matrix", self.matrix.clone())]
+    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
+        vec![("matrix".into(), self.matrix.clone())]
     }
 
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
@@ -67,7 +68,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn fitted<T: Real>(plan: &str, features: &Matrix<T>, seed: u64) -> Result<Projection<T>> {
-        Projection::fit(&plan.parse()?, features, &mut stream(seed, Purpose::Projection))
+        let layout = Layout::flat(features.rows());
+        Projection::fit(&plan.parse()?, features, layout, &mut stream(seed, Purpose::Projection))
     }
 
     #[test]

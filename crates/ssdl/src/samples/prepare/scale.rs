@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
 use crate::matrix::squared_norm;
 use crate::{Matrix, Real, Result};
 
@@ -20,16 +20,16 @@ pub(super) const DESCRIPTION: Description = Description {
 pub(super) struct Scale {
     plan: Plan,
     factor: f64,
-    n_features: usize,
+    layout: Layout,
 }
 
 impl<T: Real> Step<T> for Scale {
-    fn fit(plan: &Plan, features: &Matrix<T>, _: &mut dyn Rng) -> Result<Self> {
-        Ok(Self { plan: plan.clone(), factor: plan.positive()?, n_features: features.rows() })
+    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+        Ok(Self { plan: plan.clone(), factor: plan.positive()?, layout })
     }
 
-    fn restore(plan: &Plan, n_in: usize, _: &mut Tensors<'_, T>) -> Result<Self> {
-        Ok(Self { plan: plan.clone(), factor: plan.positive()?, n_features: n_in })
+    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+        Ok(Self { plan: plan.clone(), factor: plan.positive()?, layout })
     }
 
     fn plan(&self) -> &Plan {
@@ -37,14 +37,18 @@ impl<T: Real> Step<T> for Scale {
     }
 
     fn n_in(&self) -> usize {
-        self.n_features
+        self.layout.n_features()
     }
 
     fn n_out(&self) -> usize {
-        self.n_features
+        self.layout.n_features()
     }
 
-    fn tensors(&self) -> Vec<(&'static str, Matrix<T>)> {
+    fn image(&self) -> Option<[usize; 2]> {
+        self.layout.image()
+    }
+
+    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
         Vec::new()
     }
 
@@ -54,7 +58,8 @@ impl<T: Real> Step<T> for Scale {
     }
 }
 
-fn set_length<T: Real>(x: &mut [T], length: f64) {
+/// Scales to this length; zeros stay.
+pub(super) fn set_length<T: Real>(x: &mut [T], length: f64) {
     let squared = squared_norm(x);
     // Outside these bounds squares of f64 values may have overflowed or vanished.
     let (unit, squared) = if (1e-200..1e200).contains(&squared) {

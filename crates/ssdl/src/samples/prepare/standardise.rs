@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -19,28 +19,31 @@ pub(super) const DESCRIPTION: Description = Description {
 #[derive(Debug)]
 pub(super) struct Standardise<T> {
     plan: Plan,
+    image: Option<[usize; 2]>,
     mean: Matrix<T>,
     deviation: Matrix<T>,
 }
 
 impl<T: Real> Step<T> for Standardise<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, _: &mut dyn Rng) -> Result<Self> {
+    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         let n = features.rows();
         let (mean, deviation) = moments(features);
         Ok(Self {
             plan: plan.clone(),
+            image: layout.image(),
             mean: Matrix::from_fn(n, 1, |i, _| T::of(mean[i])),
             deviation: Matrix::from_fn(n, 1, |i, _| T::of(deviation[i])),
         })
     }
 
-    fn restore(plan: &Plan, n_in: usize, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+        let n_in = layout.n_features();
         let mean = tensors.take("mean", n_in, 1)?;
         let deviation = tensors.take("deviation", n_in, 1)?;
         if deviation.as_slice().iter().any(|&s| s < T::zero()) {
             return Err(Error::Samples(format!("a deviation of the step `{plan}` is negative")));
         }
-        Ok(Self { plan: plan.clone(), mean, deviation })
+        Ok(Self { plan: plan.clone(), image: layout.image(), mean, deviation })
     }
 
     fn plan(&self) -> &Plan {
@@ -55,8 +58,12 @@ impl<T: Real> Step<T> for Standardise<T> {
         self.mean.rows()
     }
 
-    fn tensors(&self) -> Vec<(&'static str, Matrix<T>)> {
-        vec![("mean", self.mean.clone()), ("deviation", self.deviation.clone())]
+    fn image(&self) -> Option<[usize; 2]> {
+        self.image
+    }
+
+    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
+        vec![("mean".into(), self.mean.clone()), ("deviation".into(), self.deviation.clone())]
     }
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
@@ -127,7 +134,8 @@ mod tests {
 
     fn fitted<T: Real>(features: &Matrix<T>) -> Standardise<T> {
         let plan = "standardise".parse().expect("plan");
-        Standardise::fit(&plan, features, &mut stream(0, Purpose::Projection)).expect("fit")
+        let layout = Layout::flat(features.rows());
+        Standardise::fit(&plan, features, layout, &mut stream(0, Purpose::Projection)).expect("fit")
     }
 
     fn standardised<T: Real>(features: Matrix<T>) -> Matrix<T> {
@@ -182,7 +190,7 @@ mod tests {
         let plan = "standardise".parse().expect("plan");
         let mut find = |_: &str| Some(rows(&[[1.0f64], [-1.0]]));
         let mut tensors = Tensors { prefix: String::new(), find: &mut find };
-        assert!(Standardise::restore(&plan, 2, &mut tensors).is_err());
+        assert!(Standardise::restore(&plan, Layout::flat(2), &mut tensors).is_err());
     }
 
     fn data() -> impl Strategy<Value = Matrix<f64>> {
