@@ -219,7 +219,7 @@ fn matrix(value: &Value) -> Matrix<f64> {
 }
 
 fn agrees_with_scikit_image<T: Real>() -> Result<()> {
-    let file: Value = serde_json::from_str(include_str!("oracle/hog.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("../oracle/hog.json")).unwrap();
     for case in file["cases"].as_array().unwrap() {
         let number = |value: &Value| value.as_u64().unwrap() as usize;
         let image = [number(&case["image"][0]), number(&case["image"][1])];
