@@ -10,8 +10,8 @@ use crate::classifier::{ActivePoints, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
 use crate::dictionary::{Block, Dual, ProjectedFista, Update};
 use crate::fit::{
-    CoderMemory, Fitted, Flow, Progress, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch,
-    Weights, alternate, memory_needed,
+    CoderMemory, Fitted, Flow, Objective, Progress, Recipe, Sizes, Start, Step, Stop, TraceRow,
+    Watch, Weights, alternate, memory_needed,
 };
 use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
@@ -324,6 +324,13 @@ impl Composition {
         fitted.trace.extend(last);
         Ok(())
     }
+}
+
+/// The terms of an SVM's objective, all classes together.
+pub(super) fn svm_objective<T: Real>(trained: &Trained<T>) -> Objective {
+    let ridge = 0.5 * trained.classifier.squared_norm();
+    let discrimination = (trained.objective.iter().sum::<f64>() - ridge).max(0.0);
+    Objective { ridge, discrimination, ..Objective::default() }
 }
 
 /// Chooses the box constraint by cross-validation where several are given, and trains on all

@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use super::compose::{SVM_SHARPNESS, fit_svm};
-use super::request::{Admitted, admit};
+use super::compose::{fit_svm, svm_objective};
+use super::request::{Found, admit};
 use super::{Description, Options, Register};
+use crate::classifier::Decision;
 use crate::classifier::svm::{self, Loss};
-use crate::fit::{Objective, Step, Stop, TraceRow, Watch};
+use crate::fit::{Stop, Watch};
 use crate::knobs::{Grid, Knob, knobs};
-use crate::model::{Assembly, Learnt, Model, OutOfSample};
-use crate::{Error, Real, Result, Samples};
+use crate::model::Model;
+use crate::{Real, Result, Samples};
 
 knobs! {
     /// The knobs of the linear SVM, and the way to fit it from code.
@@ -94,7 +95,7 @@ impl LinearSvm {
         crate::threads::run(options.threads, || {
             let started = Instant::now();
             let admitted = admit(samples, options, watch)?;
-            self.within_memory(&admitted, options)?;
+            admitted.within_memory(self, options)?;
             let trainer = svm::LinearSvm {
                 loss: self.loss,
                 tolerance: self.tolerance,
@@ -103,54 +104,15 @@ impl LinearSvm {
             };
             let grid = (self.box_constraints, self.folds);
             let trained = fit_svm(&trainer, &admitted.features, &admitted.labels, grid, watch)?;
-            let seconds = started.elapsed().as_secs_f64();
-            let ridge = 0.5 * trained.classifier.squared_norm();
-            let discrimination = (trained.objective.iter().sum::<f64>() - ridge).max(0.0);
-            let objective = Objective { ridge, discrimination, ..Objective::default() };
-            let end = TraceRow {
-                iteration: trained.epochs,
-                step: Step::Classifier,
-                objective,
-                surrogate: objective.total(),
-                flips: 0,
-                seconds,
-            };
-            Ok(Model::assemble(Assembly {
-                method: DESCRIPTION.name,
-                knobs: self.values(),
-                labels: admitted.labels,
-                preparation: admitted.pipeline,
-                tied: None,
-                learnt: Learnt {
-                    atoms: None,
-                    codes: admitted.features,
-                    classifier: trained.classifier,
-                    trace: vec![end],
-                    stop: if trained.converged { Stop::Converged } else { Stop::Limit },
-                    iterations: trained.epochs,
-                    dead_atoms: 0,
-                    revived_atoms: 0,
-                },
-                rule: OutOfSample {
-                    sparsity: 0.0,
-                    manifold: 0.0,
-                    sharpness: SVM_SHARPNESS,
-                    denoise: false,
-                },
-                image: options.image,
-                seed: options.seed,
+            let found = Found {
+                objective: svm_objective(&trained),
+                decision: Decision::Linear(trained.classifier),
+                iterations: trained.epochs,
+                stop: if trained.converged { Stop::Converged } else { Stop::Limit },
                 graph_seconds: 0.0,
-                seconds,
-            }))
+            };
+            let about = (DESCRIPTION.name, self.values());
+            Ok(admitted.into_model(about, options, started, found))
         })
-    }
-
-    fn within_memory<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Result<()> {
-        let (n, count) = (admitted.features.rows(), admitted.features.columns());
-        let needed = self.bytes::<T>(n, count, admitted.labels.classes().len());
-        match options.memory_limit {
-            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
-            _ => Ok(()),
-        }
     }
 }
