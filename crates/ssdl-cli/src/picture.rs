@@ -1,6 +1,6 @@
 //! The atoms as one picture: a mosaic of small grey images.
 
-use ssdl::classifier::best;
+use ssdl::classifier::{LinearClassifier, best};
 use ssdl::{Model, Real};
 
 use crate::failure::{Failure, Outcome};
@@ -42,13 +42,13 @@ pub fn shape<T: Real>(model: &Model<T>) -> Outcome<[usize; 2]> {
 /// As [`shape`].
 pub fn atoms<T: Real>(model: &Model<T>) -> Outcome<Vec<u8>> {
     let [height, width] = shape(model)?;
-    let Some(atoms) = model.atoms() else {
+    let (Some(atoms), Some(classifier)) = (model.atoms(), model.classifier()) else {
         return Err(Failure::Failed(format!(
             "the method {} has no atoms, so there is nothing to draw",
             model.method()
         )));
     };
-    let groups = by_class(model);
+    let groups = by_class(classifier);
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let columns = largest.clamp(1, (1200 / width.max(LEAST_SIDE)).max(8));
     let lines: Vec<&[usize]> = groups.iter().flat_map(|group| group.chunks(columns)).collect();
@@ -65,8 +65,8 @@ pub fn atoms<T: Real>(model: &Model<T>) -> Outcome<Vec<u8>> {
 }
 
 /// Atoms by the class they speak most for, the loudest first.
-fn by_class<T: Real>(model: &Model<T>) -> Vec<Vec<usize>> {
-    let weights = &model.classifier().weights;
+fn by_class<T: Real>(classifier: &LinearClassifier<T>) -> Vec<Vec<usize>> {
+    let weights = &classifier.weights;
     let mut groups = vec![Vec::new(); weights.columns()];
     for atom in 0..weights.rows() {
         let row: Vec<T> = weights.iter_columns().map(|column| column[atom]).collect();

@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use ssdl::classifier::{best, ridge};
-use ssdl::fit::Stop;
-use ssdl::graph::Neighbours;
-use ssdl::methods::{Options, SsdlGa};
-use ssdl::samples::prepare::Pipeline;
+use ssdl::fit::{Silent, Stop};
+use ssdl::methods::{Options, SsdlGa, find};
 use ssdl::samples::split::{Split, per_class};
 use ssdl::{Labels, Matrix, Model, Samples, threads};
 
@@ -23,8 +20,6 @@ use crate::{cancel, output, picture, print};
 const LABELLED: usize = 10;
 /// Samples of each class that no method sees.
 const HELD_OUT: usize = 50;
-/// Weight of the ridge classifier: what other programs take when nothing is said.
-const RIDGE: f64 = 1.0;
 
 /// Runs the command.
 pub fn run(args: &Demo, common: &Common) -> Outcome {
@@ -39,7 +34,7 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
     };
     let (model, first) = ours(&digits, &options, common)?;
     let mut results = vec![first];
-    results.extend(threads::run(options.threads, || others(&digits, &options))?);
+    results.extend(others(&digits, &options)?);
 
     model.save(&files.model)?;
     output::write(&files.atoms, &picture::atoms(&model)?)?;
@@ -120,10 +115,10 @@ impl Digits {
         Ok(Self { truth: truth.select(&seen), split, training, test })
     }
 
-    /// Places of the labelled and of the unlabelled samples among those that are shown.
-    fn places(&self) -> (Vec<usize>, Vec<usize>) {
+    /// Places of the unlabelled samples among those that are shown.
+    fn unlabelled(&self) -> Vec<usize> {
         let labels = self.training.labels();
-        (0..labels.len()).partition(|&i| labels.assigned()[i].is_some())
+        (0..labels.len()).filter(|&i| labels.assigned()[i].is_none()).collect()
     }
 
     /// Share of the unlabelled and of the held-out samples whose class was found.
@@ -133,7 +128,7 @@ impl Digits {
             right as f64 / places.len().max(1) as f64
         };
         let all: Vec<usize> = (0..test.len()).collect();
-        (share(training, &self.truth, &self.places().1), share(test, &self.test.1, &all))
+        (share(training, &self.truth, &self.unlabelled()), share(test, &self.test.1, &all))
     }
 }
 
@@ -145,14 +140,6 @@ struct Result {
     seconds: f64,
 }
 
-impl Result {
-    fn new(digits: &Digits, method: &str, found: (&[usize], &[usize]), started: Instant) -> Self {
-        let seconds = started.elapsed().as_secs_f64();
-        let (unlabelled, held_out) = digits.score(found.0, found.1);
-        Self { method: method.to_owned(), unlabelled, held_out, seconds }
-    }
-}
-
 fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Model<f64>, Result)> {
     let started = Instant::now();
     let mut onlooker = Onlooker::new(common.quiet);
@@ -162,42 +149,34 @@ fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Mo
     if model.report().stop == Stop::Cancelled {
         return Err(Failure::Failed("cancelled; nothing was written".into()));
     }
-    let test = digits.test.0.clone();
-    let test = threads::run(options.threads, || model.predict(test))?.classes;
-    let training = model.transduction().classes;
-    let result = Result::new(digits, "SSDL-GA", (&training, &test), started);
+    let result = judge(digits, "SSDL-GA", &model, options, started)?;
     Ok((model, result))
 }
 
 /// Two methods that learn from the labelled samples alone, prepared in the same way.
 fn others(digits: &Digits, options: &Options<f64>) -> Outcome<Vec<Result>> {
-    let features = digits.training.features().clone();
-    let Options { prepare, image, seed, .. } = options;
-    let (pipeline, training) = Pipeline::fit(prepare, features, *image, *seed)?;
-    let test = pipeline.apply(digits.test.0.clone())?;
-    let labelled = digits.places().0;
-    let assigned = digits.training.labels().assigned();
-    let classes: Vec<usize> = labelled.iter().filter_map(|&i| assigned[i]).collect();
-    let known = training.select_columns(&labelled);
-
-    let started = Instant::now();
-    let nearest = |samples: &Matrix<f64>| -> Vec<usize> {
-        let neighbours = Neighbours::between(&known, samples, 1);
-        (0..samples.columns()).map(|i| classes[neighbours.of(i)[0] as usize]).collect()
+    let names = [("nearest", "nearest neighbour"), ("ridge", "ridge")];
+    let measure = |(name, shown): (&str, &str)| {
+        let started = Instant::now();
+        let model = find(name)?.fit(&[], digits.training.clone(), options, &mut Silent)?;
+        judge(digits, shown, &model, options, started)
     };
-    let found = (nearest(&training), nearest(&test));
-    let neighbour = Result::new(digits, "nearest neighbour", (&found.0, &found.1), started);
+    names.into_iter().map(measure).collect()
+}
 
-    let started = Instant::now();
-    let n_classes = digits.truth.classes().len();
-    let classifier = ridge(&known, &classes, n_classes, RIDGE)?;
-    let decide = |samples: &Matrix<f64>| -> Vec<usize> {
-        classifier.scores(samples).iter_columns().map(best).collect()
-    };
-    let found = (decide(&training), decide(&test));
-    let name = format!("ridge, weight {RIDGE}");
-    let linear = Result::new(digits, &name, (&found.0, &found.1), started);
-    Ok(vec![neighbour, linear])
+/// What a model makes of the samples without labels and of those held out.
+fn judge(
+    digits: &Digits,
+    shown: &str,
+    model: &Model<f64>,
+    options: &Options<f64>,
+    started: Instant,
+) -> Outcome<Result> {
+    let test = digits.test.0.clone();
+    let test = threads::run(options.threads, || model.predict(test))?.classes;
+    let seconds = started.elapsed().as_secs_f64();
+    let (unlabelled, held_out) = digits.score(&model.transduction().classes, &test);
+    Ok(Result { method: shown.to_owned(), unlabelled, held_out, seconds })
 }
 
 fn header() -> String {

@@ -1,14 +1,20 @@
-//! 5. From codes to classes: a linear classifier, active points and class memberships.
+//! 5. From codes to classes: a linear classifier, active points and class memberships; or votes of
+//! training samples.
 
 mod active;
 pub mod margin;
 pub mod membership;
 mod ridge;
+mod spread;
 pub mod svm;
+mod vote;
 
 pub use active::{Active, ActivePoints, Weight};
 pub use membership::{Shares, best, memberships};
 pub use ridge::ridge;
+pub use spread::{Spread, SpreadLabels};
+pub use vote::{Decision, Vote, Voters};
+pub(crate) use vote::{indicators, labelled};
 
 use crate::{Matrix, Real};
 
@@ -34,6 +40,24 @@ impl<T: Real> LinearClassifier<T> {
     #[must_use]
     pub fn squared_norm(&self) -> f64 {
         self.weights.squared_norm() + crate::matrix::squared_norm(&self.bias)
+    }
+
+    /// Gives every class without a labelled sample the mean of the other classes, less one: its own
+    /// problem has nothing but counterexamples, and a score near −1 can win where all others are
+    /// lower; the mean less one is below the best score everywhere.
+    pub(crate) fn silence_absent(&mut self, counts: &[usize]) {
+        let (n_classes, p) = (self.bias.len(), self.weights.rows());
+        let present: Vec<usize> = (0..n_classes).filter(|&class| counts[class] > 0).collect();
+        let share = T::one() / T::of(present.len() as f64);
+        let mut mean = vec![T::zero(); p];
+        for &class in &present {
+            crate::matrix::axpy(share, self.weights.column(class), &mut mean);
+        }
+        let bias = present.iter().map(|&class| self.bias[class] * share).sum::<T>() - T::one();
+        for class in (0..n_classes).filter(|&class| counts[class] == 0) {
+            self.weights.column_mut(class).copy_from_slice(&mean);
+            self.bias[class] = bias;
+        }
     }
 
     /// Splits solutions of the augmented system, $[w_c;b_c]$ in column $c$.

@@ -24,8 +24,8 @@ pub struct Attachment<T> {
     pub rule: Rule,
     /// Factor on every strength: the $\omega$ of the training graph, and the paper's ½ if asked for.
     pub scale: f64,
-    /// One number per training sample, where the rule needs it: squared radii for heat, potentials
-    /// for learnt.
+    /// One number per training sample, where the rule needs it: squared radii for heat and
+    /// neighbours, potentials for learnt.
     pub memory: Vec<T>,
 }
 
@@ -49,7 +49,14 @@ pub enum Rule {
         /// Squared distance at which the weight is one.
         shift: f64,
     },
-    /// The same over all training samples within a radius.
+    /// $\kappa=\omega m$ with the plain mean of $m$ training samples: the $k$ nearest, nearest first.
+    Neighbours {
+        /// $k$.
+        n_neighbors: usize,
+        /// Whether those that would count the new sample among their own $k$ nearest join in.
+        both_ways: bool,
+    },
+    /// As `Heat`, over all training samples within a radius.
     Threshold {
         /// The radius.
         radius: f64,
@@ -74,7 +81,7 @@ impl Rule {
         let positive = |v: f64| v.is_finite() && v > 0.0;
         let length = |v: f64| v.is_finite() && v >= 0.0;
         match *self {
-            Self::Lle { n_neighbors } => n_neighbors > 0,
+            Self::Lle { n_neighbors } | Self::Neighbours { n_neighbors, .. } => n_neighbors > 0,
             Self::Heat { n_neighbors, width, shift } => {
                 n_neighbors > 0 && positive(width) && length(shift)
             }
@@ -87,7 +94,8 @@ impl Rule {
 
     /// Whether it needs a number per training sample.
     pub(crate) fn remembers(&self) -> bool {
-        matches!(self, Self::Heat { .. } | Self::Learnt { .. })
+        let radii = matches!(self, Self::Heat { .. } | Self::Neighbours { both_ways: true, .. });
+        radii || matches!(self, Self::Learnt { .. })
     }
 }
 
@@ -146,6 +154,13 @@ impl Anchor {
         Self { weights: exponents, strength }
     }
 
+    /// All the same; their number is the strength.
+    fn equal(tied: Vec<usize>) -> Self {
+        let strength = tied.len() as f64;
+        let weights = tied.into_iter().map(|j| (j, 1.0 / strength)).collect();
+        Self { weights, strength }
+    }
+
     /// From weights; their sum is the strength.
     fn of_weights(weights: Vec<(u32, f64)>) -> Self {
         let strength: f64 = weights.iter().map(|(_, w)| w).sum();
@@ -188,7 +203,7 @@ impl<T: Real> Attachment<T> {
             Rule::Heat { width, shift, .. } | Rule::Threshold { width, shift, .. } => {
                 exponent(shift, 0.0, width).exp()
             }
-            Rule::Lle { .. } | Rule::Learnt { .. } => 1.0,
+            Rule::Lle { .. } | Rule::Neighbours { .. } | Rule::Learnt { .. } => 1.0,
         }
     }
 
@@ -211,15 +226,17 @@ impl<T: Real> Attachment<T> {
         let rows = match self.rule {
             Rule::Lle { n_neighbors } => lle_rows(training, new, n_neighbors),
             Rule::Heat { n_neighbors, width, shift } => {
-                let neighbours = Neighbours::between(training, new, n_neighbors);
-                each_query(training, new, |i, near| {
-                    let list: &[u32] = if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
-                    let counted = near.iter().enumerate().filter(|(j, squared)| {
-                        list.contains(&(*j as u32))
-                            || self.memory.get(*j).is_some_and(|radius| **squared < radius.wide())
-                    });
-                    exponents(training, new.column(i), counted.map(|(j, _)| j), (width, shift))
+                self.both_ways(training, new, n_neighbors, |x, tied| {
+                    exponents(training, x, tied.into_iter(), (width, shift))
                 })
+            }
+            Rule::Neighbours { n_neighbors, both_ways: true } => {
+                self.both_ways(training, new, n_neighbors, |_, tied| Anchor::equal(tied))
+            }
+            Rule::Neighbours { n_neighbors, both_ways: false } => {
+                let lists = Neighbours::between(training, new, n_neighbors);
+                let row = |i| Anchor::equal(lists.of(i).iter().map(|&j| j as usize).collect());
+                (0..lists.len()).map(row).collect()
             }
             Rule::Threshold { radius, width, shift } => each_query(training, new, |i, near| {
                 let inside = near.iter().enumerate().filter(|(_, z)| z.sqrt() < radius);
@@ -233,6 +250,30 @@ impl<T: Real> Attachment<T> {
             }
         };
         Ok(Anchors::new(training.columns(), rows, self.scale))
+    }
+
+    /// Calls `tie` for every new sample with its $k$ nearest and with those that would count it
+    /// among their own, in the order of their indices.
+    fn both_ways(
+        &self,
+        training: &Matrix<T>,
+        new: &Matrix<T>,
+        k: usize,
+        tie: impl Fn(&[T], Vec<usize>) -> Anchor + Sync,
+    ) -> Vec<Anchor> {
+        let neighbours = Neighbours::between(training, new, k);
+        each_query(training, new, |i, near| {
+            let (list, x): (&[u32], _) = match neighbours.k() {
+                0 => (&[], new.column(i)),
+                _ => (neighbours.of(i), new.column(i)),
+            };
+            let inside = |j: usize, squared: f64| {
+                self.memory.get(j).is_some_and(|radius| squared < radius.wide())
+            };
+            let all = near.iter().enumerate();
+            let counted = all.filter(|&(j, z)| list.contains(&(j as u32)) || inside(j, *z));
+            tie(x, counted.map(|(j, _)| j).collect())
+        })
     }
 }
 

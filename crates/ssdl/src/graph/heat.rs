@@ -8,6 +8,9 @@ use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
+/// For each sample, earlier samples that it is joined to, with their squared distances.
+pub(super) type Pairs = Vec<Vec<(usize, f64)>>;
+
 /// $W_{ij}=e^{-\lVert x_i-x_j\rVert^2/2\sigma^2}$ where $j$ is among the $k$ nearest of $i$ *or* $i$
 /// among those of $j$; $L=\operatorname{diag}(W1)-W$.
 #[derive(Clone, Copy, Debug)]
@@ -22,26 +25,7 @@ impl<T: Real> Graph<T> for Heat {
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("width", self.width, Allowed::Above(0.0))?;
         let width = self.width.on(samples);
-        let neighbours = Neighbours::within(samples, self.n_neighbors);
-        let n = samples.columns();
-        let near = |i: usize| if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
-        // A pair is written down once, by the later of the two; mirrored below.
-        let mut pairs: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-        let mut memory = Vec::with_capacity(n);
-        for i in 0..n {
-            let mut radius = 0.0;
-            for &j in near(i) {
-                let (early, late) = (i.min(j as usize), i.max(j as usize));
-                let squared = squared_distance(samples.column(early), samples.column(late));
-                pairs[late].push((early, squared));
-                radius = squared;
-            }
-            memory.push(T::of(radius));
-        }
-        for row in &mut pairs {
-            row.sort_by_key(|(j, _)| *j);
-            row.dedup_by_key(|(j, _)| *j);
-        }
+        let (pairs, memory) = nearest_pairs(samples, self.n_neighbors);
         let (weights, shift) = of_pairs(&pairs, width);
         let rule = Rule::Heat { n_neighbors: self.n_neighbors, width, shift };
         Ok(Connected {
@@ -49,6 +33,32 @@ impl<T: Real> Graph<T> for Heat {
             attachment: Attachment { memory, ..Attachment::new(rule) },
         })
     }
+}
+
+/// Pairs $(i,j)$, $j<i$, of which one is among the $k$ nearest of the other, with their squared
+/// distances; and for each sample the squared distance of its last neighbour.
+pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize) -> (Pairs, Vec<T>) {
+    let neighbours = Neighbours::within(samples, k);
+    let n = samples.columns();
+    let near = |i: usize| if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
+    // A pair is written down once, by the later of the two; mirrored below.
+    let mut pairs: Pairs = vec![Vec::new(); n];
+    let mut radii = Vec::with_capacity(n);
+    for i in 0..n {
+        let mut radius = 0.0;
+        for &j in near(i) {
+            let (early, late) = (i.min(j as usize), i.max(j as usize));
+            let squared = squared_distance(samples.column(early), samples.column(late));
+            pairs[late].push((early, squared));
+            radius = squared;
+        }
+        radii.push(T::of(radius));
+    }
+    for row in &mut pairs {
+        row.sort_by_key(|(j, _)| *j);
+        row.dedup_by_key(|(j, _)| *j);
+    }
+    (pairs, radii)
 }
 
 /// Heat weights of pairs $(i,j)$, $j<i$, with their squared distances: symmetric, and multiplied by

@@ -81,6 +81,15 @@ impl<T: Real> Laplacian<T> {
         &self.form
     }
 
+    /// $W$ of a graph of affinities; `None` for one of mixtures, which has no such weights.
+    #[must_use]
+    pub fn affinities(&self) -> Option<&Csr<T>> {
+        match &self.form {
+            Form::Mixtures { .. } => None,
+            Form::Affinities(weights) => Some(weights),
+        }
+    }
+
     /// Number of samples.
     #[must_use]
     pub fn n_samples(&self) -> usize {
@@ -276,7 +285,7 @@ impl<T: Real> Laplacian<T> {
 }
 
 /// Column `m` of `out` = the weighted sum of columns of `from` that row `m` of `rows` names.
-fn combine<T: Real>(rows: &Csr<T>, from: &Matrix<T>, out: &mut Matrix<T>) {
+pub(crate) fn combine<T: Real>(rows: &Csr<T>, from: &Matrix<T>, out: &mut Matrix<T>) {
     assert_eq!((out.columns(), out.rows()), (rows.rows(), from.rows()), "shape of a graph product");
     out.par_columns_mut().enumerate().with_min_len(32).for_each(|(m, out)| {
         wide(

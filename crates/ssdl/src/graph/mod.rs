@@ -2,6 +2,7 @@
 
 mod attachment;
 mod distances;
+mod equal;
 pub mod given;
 mod heat;
 mod laplacian;
@@ -14,9 +15,11 @@ mod threshold;
 mod width;
 
 pub use attachment::{Anchors, Attachment, Rule};
+pub use equal::Equal;
 pub use given::Given;
 pub use heat::Heat;
 pub use laplacian::Laplacian;
+pub(crate) use laplacian::combine;
 pub use learnt::Learnt;
 pub use lle::Lle;
 pub use neighbours::Neighbours;

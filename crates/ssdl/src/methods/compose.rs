@@ -10,11 +10,12 @@ use crate::classifier::{ActivePoints, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
 use crate::dictionary::{Block, Dual, ProjectedFista, Update};
 use crate::fit::{
-    CoderMemory, Fitted, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch, Weights, alternate,
-    memory_needed,
+    CoderMemory, Fitted, Objective, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch, Weights,
+    alternate, memory_needed,
 };
 use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
+use crate::matrix::squared_norm;
 use crate::model::{Assembly, Model, OutOfSample, Tied};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
 
@@ -323,6 +324,17 @@ pub(super) fn say_that_a_graph_is_not_used<T>(options: &Options<T>, watch: &mut 
     if options.graph.is_some() {
         watch.notice("the graph that was given is not used: this fit has no graph term");
     }
+}
+
+/// The terms of an SVM's objective, all classes together. What a class without samples got is not a
+/// solution of anything and does not count.
+pub(super) fn svm_objective<T: Real>(trained: &Trained<T>) -> Objective {
+    let classifier = &trained.classifier;
+    let classes = classifier.weights.iter_columns().zip(&classifier.bias).zip(&trained.objective);
+    let solved = classes.filter(|(_, objective)| **objective > 0.0);
+    let ridge: f64 = solved.map(|((w, b), _)| 0.5 * (squared_norm(w) + b.wide() * b.wide())).sum();
+    let discrimination = (trained.objective.iter().sum::<f64>() - ridge).max(0.0);
+    Objective { ridge, discrimination, ..Objective::default() }
 }
 
 /// Chooses the box constraint by cross-validation where several are given, and trains on all

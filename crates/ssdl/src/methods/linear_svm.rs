@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use super::compose::{SVM_SHARPNESS, fit_svm, say_that_a_graph_is_not_used};
-use super::request::{admit, announce, within_memory};
+use super::compose::{fit_svm, say_that_a_graph_is_not_used, svm_objective};
+use super::request::{Found, admit, announce};
 use super::{Description, Options, register};
+use crate::classifier::Decision;
 use crate::classifier::svm::{self, Loss};
-use crate::fit::{Objective, Step, Stop, TraceRow, Watch};
+use crate::fit::{Step, Stop, Watch};
 use crate::knobs::{Grid, knobs};
-use crate::matrix::squared_norm;
-use crate::model::{Assembly, Learnt, Model, OutOfSample};
+use crate::model::Model;
 use crate::{Real, Result, Samples};
 
 knobs! {
@@ -66,8 +66,7 @@ impl LinearSvm {
         crate::threads::run(options.threads, || {
             let started = Instant::now();
             let admitted = admit(samples, options, watch)?;
-            let sizes = admitted.sizes();
-            within_memory(self.memory_needed::<T>(sizes.0, sizes.1, sizes.2), options)?;
+            admitted.within_memory(self, options)?;
             say_that_a_graph_is_not_used(options, watch);
             announce(Step::Start, 1, watch)?;
             let trainer = svm::LinearSvm {
@@ -78,45 +77,15 @@ impl LinearSvm {
             };
             let grid = (self.box_constraints, self.folds);
             let trained = fit_svm(&trainer, &admitted.features, &admitted.labels, grid, watch)?;
-            let seconds = started.elapsed().as_secs_f64();
-            let ridge = half_norm(&trained);
-            let discrimination = (trained.objective.iter().sum::<f64>() - ridge).max(0.0);
-            let objective = Objective { ridge, discrimination, ..Objective::default() };
-            let end = TraceRow {
-                iteration: trained.epochs,
-                step: Step::Classifier,
-                objective,
-                surrogate: objective.total(),
-                flips: 0,
-                seconds,
-            };
-            Ok(Model::assemble(Assembly {
-                method: DESCRIPTION.name,
-                knobs: self.values(),
-                labels: admitted.labels,
-                preparation: admitted.pipeline,
-                tied: None,
-                learnt: Learnt {
-                    atoms: None,
-                    codes: admitted.features,
-                    classifier: trained.classifier,
-                    trace: vec![end],
-                    stop: if trained.converged { Stop::Converged } else { Stop::Limit },
-                    iterations: trained.epochs,
-                    dead_atoms: 0,
-                    revived_atoms: 0,
-                },
-                rule: OutOfSample {
-                    sparsity: 0.0,
-                    manifold: 0.0,
-                    sharpness: SVM_SHARPNESS,
-                    denoise: false,
-                },
-                image: options.image,
-                seed: options.seed,
+            let found = Found {
+                objective: svm_objective(&trained),
+                decision: Decision::Linear(trained.classifier),
+                iterations: trained.epochs,
+                stop: if trained.converged { Stop::Converged } else { Stop::Limit },
                 graph_seconds: 0.0,
-                seconds,
-            }))
+            };
+            let about = (DESCRIPTION.name, self.values());
+            Ok(admitted.into_model(about, options, started, found))
         })
     }
 
@@ -136,13 +105,4 @@ impl LinearSvm {
         let classes = count(n_features + n_samples, n_classes).saturating_mul(8);
         samples.saturating_mul(scalar).saturating_add(rows).saturating_add(classes)
     }
-}
-
-/// $\tfrac12\sum_c(\lVert w_c\rVert^2+b_c^2)$ over the classes that were trained; what a class without
-/// samples got is not a solution of anything.
-fn half_norm<T: Real>(trained: &svm::Trained<T>) -> f64 {
-    let classifier = &trained.classifier;
-    let classes = classifier.weights.iter_columns().zip(&classifier.bias).zip(&trained.objective);
-    let trained = classes.filter(|(_, objective)| **objective > 0.0);
-    trained.map(|((w, b), _)| 0.5 * (squared_norm(w) + b.wide() * b.wide())).sum()
 }

@@ -6,16 +6,24 @@
 mod compose;
 mod connect;
 mod graph_sc;
+mod label_spreading;
 mod linear_svm;
+mod nearest;
 mod request;
+mod ridge;
+mod self_training;
 mod ssdl_ga;
 mod ussdl;
 
 pub use compose::{Coder, DictionaryUpdate};
 pub use connect::{GraphChoice, GraphKnobs};
 pub use graph_sc::GraphSc;
+pub use label_spreading::{Kernel, LabelSpreading};
 pub use linear_svm::LinearSvm;
+pub use nearest::Nearest;
 pub use request::Options;
+pub use ridge::Ridge;
+pub use self_training::{Base, SelfTraining};
 pub use ssdl_ga::SsdlGa;
 pub use ussdl::Ussdl;
 
@@ -34,6 +42,10 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         &Registered::<Ussdl>::NEW,
         &Registered::<GraphSc>::NEW,
         &Registered::<LinearSvm>::NEW,
+        &Registered::<Ridge>::NEW,
+        &Registered::<Nearest>::NEW,
+        &Registered::<LabelSpreading>::NEW,
+        &Registered::<SelfTraining>::NEW,
     ]
 }
 
@@ -192,7 +204,8 @@ pub struct Description {
     pub semi_supervised: bool,
     /// Whether new samples can be classified after the fit.
     pub inductive: bool,
-    /// Whether codes pull on each other (`group`) or are found one by one (`individual`).
+    /// Whether codes pull on each other (`group`) or are found one by one (`individual`); `none`
+    /// without atoms.
     pub coding: &'static str,
     /// Knobs used in the paper's experiments: data set, then (knob, value).
     pub published: &'static [(&'static str, &'static [(&'static str, &'static str)])],

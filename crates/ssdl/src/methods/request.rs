@@ -1,9 +1,15 @@
-//! What every fit is asked with, and the checks that every fit begins with.
+//! What every fit is asked with, the checks that every fit begins with, and how a fit without atoms
+//! ends.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::fit::{Flow, Progress, Start, Step, Watch};
+use super::Register;
+use super::compose::SVM_SHARPNESS;
+use crate::classifier::{Decision, labelled};
+use crate::fit::{Flow, Objective, Progress, Start, Step, Stop, TraceRow, Watch};
 use crate::graph::Graph;
+use crate::model::{Assembly, Learnt, Model, OutOfSample};
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
 
@@ -99,6 +105,105 @@ pub(super) fn admit<T: Real>(
     let (pipeline, features) = Pipeline::fit(prepare, features, *image, *seed)?;
     warn_of_scale(&features, watch);
     Ok(Admitted { features, labels, pipeline })
+}
+
+/// What a method without atoms finds.
+pub(super) struct Found<T> {
+    pub decision: Decision<T>,
+    pub objective: Objective,
+    pub iterations: usize,
+    pub stop: Stop,
+    pub graph_seconds: f64,
+}
+
+impl<T: Real> Admitted<T> {
+    /// The labelled samples, and the class of each.
+    pub fn known(&self) -> (Matrix<T>, Vec<usize>) {
+        let classes = self.labels.assigned().iter().flatten().copied().collect();
+        (self.features.select_columns(&labelled(&self.labels)), classes)
+    }
+
+    /// Refuses a fit that would take more memory than the options allow.
+    pub fn within_memory<K: Register>(&self, knobs: &K, options: &Options<T>) -> Result<()> {
+        let (n, count) = (self.features.rows(), self.features.columns());
+        let needed = knobs.bytes::<T>(n, count, self.labels.classes().len());
+        match options.memory_limit {
+            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The model of a method that classifies the prepared samples as they are.
+    pub fn into_model(
+        self,
+        (method, knobs): (&'static str, Vec<(&'static str, String)>),
+        options: &Options<T>,
+        started: Instant,
+        found: Found<T>,
+    ) -> Model<T> {
+        let seconds = started.elapsed().as_secs_f64();
+        let end = TraceRow {
+            iteration: found.iterations,
+            step: Step::Classifier,
+            objective: found.objective,
+            surrogate: found.objective.total(),
+            flips: 0,
+            seconds: (seconds - found.graph_seconds).max(0.0),
+        };
+        Model::assemble(Assembly {
+            method,
+            knobs,
+            labels: self.labels,
+            preparation: self.pipeline,
+            tied: None,
+            learnt: Learnt {
+                atoms: None,
+                codes: self.features,
+                decision: found.decision,
+                trace: vec![end],
+                stop: found.stop,
+                iterations: found.iterations,
+                dead_atoms: 0,
+                revived_atoms: 0,
+            },
+            rule: OutOfSample {
+                sparsity: 0.0,
+                manifold: 0.0,
+                sharpness: SVM_SHARPNESS,
+                denoise: false,
+            },
+            image: options.image,
+            seed: options.seed,
+            graph_seconds: found.graph_seconds,
+            seconds,
+        })
+    }
+}
+
+/// Tells the watcher that a step is done; false if it wants no more.
+pub(super) fn goes_on(
+    watch: &mut dyn Watch,
+    step: Step,
+    (iteration, max_iterations): (usize, usize),
+    objective: Option<Objective>,
+) -> bool {
+    watch.step(&Progress { iteration, max_iterations, step, objective }) == Flow::Continue
+}
+
+/// A number of neighbours cut to what there is, with a word about it.
+pub(super) fn cut_neighbours(asked: usize, most: usize, watch: &mut dyn Watch) -> usize {
+    if asked > most {
+        watch.notice(&format!("n_neighbors cut from {asked} to {most}: there are no more"));
+    }
+    asked.min(most)
+}
+
+/// Bytes of the samples and of this many $C\times N$ arrays in double precision: what every method
+/// without atoms needs.
+pub(super) fn bytes_of<T: Real>(n_features: usize, n_samples: usize, arrays: usize) -> u64 {
+    let [n, count, arrays] = [n_features, n_samples, arrays].map(|size| size as u64);
+    let samples = n.saturating_mul(count).saturating_mul(size_of::<T>() as u64);
+    samples.saturating_add(arrays.saturating_mul(count).saturating_mul(8))
 }
 
 /// The weights of the objective are tied to the length of the samples: far from the paper's 2 to 5

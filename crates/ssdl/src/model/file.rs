@@ -12,8 +12,9 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
+use super::tensor::{Tensor, dtype, from_little_endian, little_endian};
 use super::{Model, OutOfSample, Report, Tied};
-use crate::classifier::LinearClassifier;
+use crate::classifier::{Decision, LinearClassifier, Vote, Voters};
 use crate::graph::{Attachment, Rule};
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -40,6 +41,8 @@ struct Header {
     image: Option<[usize; 2]>,
     out_of_sample: OutOfSample,
     attachment: Option<SavedAttachment>,
+    /// Who votes; `None` where the decision is linear.
+    voters: Option<Voters>,
     report: Report,
 }
 
@@ -141,6 +144,10 @@ impl<T: Real> Model<T> {
                 rule: attachment.rule,
                 scale: attachment.scale,
             }),
+            voters: match &self.decision {
+                Decision::Linear(_) => None,
+                Decision::Vote(vote) => Some(vote.voters),
+            },
             report: self.report.clone(),
         }
     }
@@ -153,8 +160,6 @@ impl<T: Real> Model<T> {
         let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
         let mut tensors = vec![
             ("codes".to_owned(), Tensor::of(&self.codes)),
-            ("weights".to_owned(), Tensor::of(&self.classifier.weights)),
-            ("bias".to_owned(), Tensor::list(&self.classifier.bias)),
             (
                 "labels".to_owned(),
                 Tensor {
@@ -164,14 +169,21 @@ impl<T: Real> Model<T> {
                 },
             ),
         ];
+        match &self.decision {
+            Decision::Linear(LinearClassifier { weights, bias }) => {
+                tensors.push(("weights".to_owned(), Tensor::of(weights)));
+                tensors.push(("bias".to_owned(), Tensor::list(bias)));
+            }
+            Decision::Vote(vote) => tensors.push(("shares".to_owned(), Tensor::of(&vote.shares))),
+        }
         if let Some(atoms) = &self.atoms {
             tensors.push(("atoms".to_owned(), Tensor::of(atoms)));
         }
-        if let Some(Tied { training, attachment }) = &self.tied {
+        if let Some(Tied { training, .. }) = &self.tied {
             tensors.push(("training".to_owned(), Tensor::of(training)));
-            if !attachment.memory.is_empty() {
-                tensors.push(("attachment".to_owned(), Tensor::list(&attachment.memory)));
-            }
+        }
+        if let Some(attachment) = self.attachment().filter(|known| !known.memory.is_empty()) {
+            tensors.push(("attachment".to_owned(), Tensor::list(&attachment.memory)));
         }
         for (name, matrix) in self.preparation.tensors() {
             let shape = vec![matrix.columns(), matrix.rows()];
@@ -272,8 +284,16 @@ impl Parts<'_> {
         let n = labels.len();
         let codes = self.matrix("codes", p, n)?;
         let n_classes = labels.classes().len();
-        let weights = self.matrix("weights", p, n_classes)?;
-        let bias = self.numbers("bias", &[n_classes])?;
+        let decision = match self.header.voters {
+            Some(_) if atoms.is_some() => {
+                return Err(refuse(self.path, &"it has atoms, but its samples vote"));
+            }
+            Some(voters) => Decision::Vote(self.vote(voters, &labels)?),
+            None => Decision::Linear(LinearClassifier {
+                weights: self.matrix("weights", p, n_classes)?,
+                bias: self.numbers("bias", &[n_classes])?,
+            }),
+        };
         let tied = if rule.manifold > 0.0 {
             let training = self.matrix("training", preparation.n_prepared(), n)?;
             Some(Tied { training, attachment: self.attachment(n)? })
@@ -288,7 +308,7 @@ impl Parts<'_> {
             tied,
             atoms,
             codes,
-            classifier: LinearClassifier { weights, bias },
+            decision,
             rule,
             image,
             report: self.header.report,
@@ -304,6 +324,27 @@ impl Parts<'_> {
             return Ok(());
         }
         Err(refuse(self.path, &"its coding rule is out of range"))
+    }
+
+    fn vote<T: Real>(&self, voters: Voters, labels: &Labels) -> Result<Vote<T>> {
+        let shares: Matrix<T> = self.matrix("shares", labels.classes().len(), labels.len())?;
+        // Rounding of as many terms as there are classes, and some slack.
+        let slack = T::epsilon().wide() * (16.0 + labels.classes().len() as f64);
+        let sound = |column: &[T]| {
+            let sum: f64 = column.iter().map(|share| share.wide()).sum();
+            column.iter().all(|share| *share >= T::zero()) && (sum - 1.0).abs() <= slack
+        };
+        if let Some(at) = shares.iter_columns().position(|column| !sound(column)) {
+            return Err(refuse(self.path, &format!("the shares of sample {at} do not sum to one")));
+        }
+        let count = match voters {
+            Voters::All => labels.len(),
+            Voters::Labelled => labels.n_labelled(),
+        };
+        if count == 0 {
+            return Err(refuse(self.path, &"labelled samples vote, and there are none"));
+        }
+        Ok(Vote { shares, voters, attachment: self.attachment(count)? })
     }
 
     fn attachment<T: Real>(&self, n_samples: usize) -> Result<Attachment<T>> {
@@ -381,68 +422,5 @@ impl Parts<'_> {
             return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
         }
         Ok(values)
-    }
-}
-
-/// A tensor on its way to the file.
-struct Tensor<'a> {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Cow<'a, [u8]>,
-}
-
-impl<'a> Tensor<'a> {
-    fn of<T: Real>(matrix: &'a Matrix<T>) -> Self {
-        Self {
-            dtype: dtype::<T>(),
-            shape: vec![matrix.columns(), matrix.rows()],
-            bytes: little_endian(matrix.as_slice()),
-        }
-    }
-
-    fn list<T: Real>(values: &'a [T]) -> Self {
-        Self { dtype: dtype::<T>(), shape: vec![values.len()], bytes: little_endian(values) }
-    }
-}
-
-impl safetensors::View for Tensor<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-fn dtype<T: Real>() -> Dtype {
-    if size_of::<T>() == 4 { Dtype::F32 } else { Dtype::F64 }
-}
-
-/// The file is little-endian; so is every machine this is likely to run on, and there nothing is
-/// copied.
-fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
-    let bytes: &[u8] = bytemuck::cast_slice(values);
-    if cfg!(target_endian = "little") {
-        Cow::Borrowed(bytes)
-    } else {
-        Cow::Owned(
-            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect(),
-        )
-    }
-}
-
-fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {
-    if cfg!(target_endian = "little") {
-        bytemuck::pod_collect_to_vec(bytes)
-    } else {
-        let swapped: Vec<u8> =
-            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect();
-        bytemuck::pod_collect_to_vec(&swapped)
     }
 }

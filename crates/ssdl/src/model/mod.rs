@@ -2,13 +2,14 @@
 
 mod attach;
 mod file;
+mod tensor;
 
 pub use attach::{Pull, code_new};
 pub use file::{Precision, precision_of};
 
 use serde::{Deserialize, Serialize};
 
-use crate::classifier::{LinearClassifier, best, memberships};
+use crate::classifier::{Decision, LinearClassifier, best, memberships};
 use crate::fit::{Fitted, Objective, Stop, TraceRow};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
@@ -72,7 +73,7 @@ pub struct Model<T> {
     tied: Option<Tied<T>>,
     atoms: Option<Matrix<T>>,
     codes: Matrix<T>,
-    classifier: LinearClassifier<T>,
+    decision: Decision<T>,
     rule: OutOfSample,
     image: Option<[usize; 2]>,
     report: Report,
@@ -85,7 +86,7 @@ pub struct Prediction<T> {
     pub labels: Vec<String>,
     /// The class of each sample, by index into [`Model::classes`].
     pub classes: Vec<usize>,
-    /// $C\times N$ linear scores.
+    /// $C\times N$: linear scores, or shares of the vote where training samples decide.
     pub scores: Matrix<T>,
     /// $C\times N$; every column sums to one.
     pub probabilities: Matrix<T>,
@@ -97,7 +98,7 @@ pub struct Prediction<T> {
 pub(crate) struct Learnt<T> {
     pub atoms: Option<Matrix<T>>,
     pub codes: Matrix<T>,
-    pub classifier: LinearClassifier<T>,
+    pub decision: Decision<T>,
     pub trace: Vec<TraceRow>,
     pub stop: Stop,
     pub iterations: usize,
@@ -110,7 +111,7 @@ impl<T> From<Fitted<T>> for Learnt<T> {
         Self {
             atoms: Some(fitted.atoms),
             codes: fitted.codes,
-            classifier: fitted.classifier,
+            decision: Decision::Linear(fitted.classifier),
             trace: fitted.trace,
             stop: fitted.stop,
             iterations: fitted.iterations,
@@ -146,7 +147,7 @@ impl<T: Real> Model<T> {
             tied: parts.tied,
             atoms: fitted.atoms,
             codes: fitted.codes,
-            classifier: fitted.classifier,
+            decision: fitted.decision,
             rule,
             image: parts.image,
             report: Report {
@@ -207,10 +208,13 @@ impl<T: Real> Model<T> {
         self.atoms.as_ref()
     }
 
-    /// How new samples are tied to the training samples; `None` without a graph.
+    /// How new samples are tied to the training samples: by a graph, or by votes; `None` without.
     #[must_use]
     pub fn attachment(&self) -> Option<&Attachment<T>> {
-        self.tied.as_ref().map(|tied| &tied.attachment)
+        match &self.decision {
+            Decision::Linear(_) => self.tied.as_ref().map(|tied| &tied.attachment),
+            Decision::Vote(vote) => Some(&vote.attachment),
+        }
     }
 
     /// Codes of the training samples, $p\times N$: what the classifier sees. Without atoms these are
@@ -220,10 +224,19 @@ impl<T: Real> Model<T> {
         &self.codes
     }
 
-    /// The linear classifier on codes.
+    /// How codes become classes.
     #[must_use]
-    pub fn classifier(&self) -> &LinearClassifier<T> {
-        &self.classifier
+    pub fn decision(&self) -> &Decision<T> {
+        &self.decision
+    }
+
+    /// The linear classifier on codes; `None` where training samples vote.
+    #[must_use]
+    pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
+        match &self.decision {
+            Decision::Linear(classifier) => Some(classifier),
+            Decision::Vote(_) => None,
+        }
     }
 
     /// Height and width of a sample, if samples are images.
@@ -245,10 +258,14 @@ impl<T: Real> Model<T> {
     }
 
     /// What the fit itself says of the training samples (labelled ones included): their own codes,
-    /// judged by the classifier. For other samples see [`Model::predict`].
+    /// judged by the classifier, or the shares of the classes that were found for them where samples
+    /// vote. For other samples see [`Model::predict`].
     #[must_use]
     pub fn transduction(&self) -> Prediction<T> {
-        self.judge(self.codes.clone())
+        match &self.decision {
+            Decision::Linear(classifier) => self.judge(classifier, self.codes.clone()),
+            Decision::Vote(vote) => self.said(vote.shares.clone(), self.codes.clone()),
+        }
     }
 
     /// Classifies raw samples ($n\times N$), each independently of the others.
@@ -256,20 +273,32 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// If the number of features is wrong or a value is not finite.
     pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        Ok(self.judge(self.code(raw)?))
+        let codes = self.code(raw)?;
+        match &self.decision {
+            Decision::Linear(classifier) => Ok(self.judge(classifier, codes)),
+            Decision::Vote(vote) => {
+                Ok(self.said(vote.on(&self.codes, &self.labels, &codes)?, codes))
+            }
+        }
     }
 
-    fn judge(&self, codes: Matrix<T>) -> Prediction<T> {
-        let mut scores = Matrix::of_each(self.classifier.weights.transposed(), &codes, None);
+    fn judge(&self, classifier: &LinearClassifier<T>, codes: Matrix<T>) -> Prediction<T> {
+        let mut scores = Matrix::of_each(classifier.weights.transposed(), &codes, None);
         for j in 0..scores.columns() {
             let column = scores.column_mut(j).iter_mut();
-            column.zip(&self.classifier.bias).for_each(|(s, &b)| *s += b);
+            column.zip(&classifier.bias).for_each(|(s, &b)| *s += b);
         }
+        let probabilities = memberships(&scores, self.rule.sharpness);
+        Prediction { probabilities, ..self.said(scores, codes) }
+    }
+
+    /// The classes of the highest scores; these are the probabilities, too.
+    fn said(&self, scores: Matrix<T>, codes: Matrix<T>) -> Prediction<T> {
         let classes: Vec<usize> = scores.iter_columns().map(best).collect();
         Prediction {
             labels: classes.iter().map(|&class| self.classes()[class].clone()).collect(),
             classes,
-            probabilities: memberships(&scores, self.rule.sharpness),
+            probabilities: scores.clone(),
             scores,
             codes,
         }

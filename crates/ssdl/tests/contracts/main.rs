@@ -9,6 +9,7 @@
 mod common;
 
 mod attachment;
+mod baselines;
 mod classifier;
 mod coding;
 mod dictionary;
@@ -19,6 +20,7 @@ mod graph_methods;
 mod image_preparation;
 mod kernels;
 mod knobs;
+mod label_spreading;
 mod learnt;
 mod methods;
 mod model_attachment;

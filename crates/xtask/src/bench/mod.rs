@@ -32,7 +32,7 @@ Options:
                       growth   memory and seconds for 5,000, 10,000 and 20,000 samples of MNIST
                       threads  one and two threads in turn on 5,000 samples of MNIST
                       variants our own alternatives (coders, updates, active points, precision,
-                               USSDL, preparation of images) on the published splits
+                               USSDL, baselines, preparation of images) on the published splits
                       graphs   the learnt graph, the sharing within a grid, and the SVM beside
                                scikit-learn's
                       images   histograms of oriented gradients beside scikit-image's

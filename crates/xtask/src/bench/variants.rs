@@ -18,6 +18,12 @@ const VARIANTS: &[(&str, &[&str])] = &[
     ("dictionary_update=dual", &["--set", "dictionary_update=dual"]),
     ("precision double", &["--precision", "double"]),
     ("method ussdl", &["--method", "ussdl"]),
+    ("method linear-svm", &["--method", "linear-svm"]),
+    ("method ridge", &["--method", "ridge"]),
+    ("method nearest", &["--method", "nearest"]),
+    ("method label-spreading", &["--method", "label-spreading"]),
+    ("method self-training", &["--method", "self-training"]),
+    ("method self-training, base=ridge", &["--method", "self-training", "--set", "base=ridge"]),
 ];
 
 /// Preparations of the samples as images, and what `--prepare` asks for, one step after another.
@@ -55,8 +61,13 @@ pub fn measure(setting: &Setting, name: &str) -> Outcome<String> {
     for (variant, arguments) in variants.chain(preparations) {
         println!("{name}, {variant}");
         let mut knobs = splits.knobs.clone();
-        if arguments.contains(&"ussdl") {
-            OF_THE_GRAPH.iter().for_each(|knob| drop(knobs.remove(*knob)));
+        match arguments[..] {
+            ["--method", "ussdl", ..] => {
+                OF_THE_GRAPH.iter().for_each(|knob| drop(knobs.remove(*knob)));
+            }
+            // Methods without a dictionary have nothing of the published settings.
+            ["--method", ..] => knobs.clear(),
+            _ => {}
         }
         let mut columns: [Vec<Option<f64>>; 5] = Default::default();
         for split in splits.runs.iter().take(setting.seeds) {

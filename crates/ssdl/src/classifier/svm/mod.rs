@@ -67,6 +67,8 @@ impl Default for LinearSvm {
 /// What training gives back. Values by class are 0 for classes without samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained<T> {
+    /// The box constraint it was trained with.
+    pub box_constraint: f64,
     /// One score per class.
     pub classifier: LinearClassifier<T>,
     /// Passes over the samples, for the class that took the most.
@@ -120,7 +122,7 @@ impl LinearSvm {
                 Some((solution, objective, lower_bound))
             })
             .collect();
-        Ok(gather(codes.rows(), &solutions))
+        Ok(gather(codes.rows(), &solutions, box_constraint))
     }
 
     /// One class against all others from dual variables that need not be in the box.
@@ -156,7 +158,11 @@ impl LinearSvm {
 }
 
 /// Puts the classes together; `None` is a class without samples.
-fn gather<T: Real>(p: usize, solutions: &[Option<(Solution, f64, f64)>]) -> Trained<T> {
+fn gather<T: Real>(
+    p: usize,
+    solutions: &[Option<(Solution, f64, f64)>],
+    box_constraint: f64,
+) -> Trained<T> {
     let n_classes = solutions.len();
     let mut augmented = Matrix::<f64>::zeros(p + 1, n_classes);
     let mut absent = vec![0.0; p + 1];
@@ -173,6 +179,7 @@ fn gather<T: Real>(p: usize, solutions: &[Option<(Solution, f64, f64)>]) -> Trai
         solutions.iter().map(|found| found.as_ref().map_or(0.0, pick)).collect()
     };
     Trained {
+        box_constraint,
         classifier: LinearClassifier::from_augmented(&augmented.cast()),
         epochs: found.iter().map(|(solution, ..)| solution.epochs).max().unwrap_or(0),
         gap: found.iter().map(|(_, above, below)| (above - below) / above).fold(0.0, f64::max),

@@ -1,0 +1,27 @@
+//! The graph of $k$ nearest neighbours in which every edge counts the same.
+
+use super::heat::nearest_pairs;
+use super::{Attachment, Connected, Graph, Laplacian, Rule};
+use crate::sparse::Csr;
+use crate::{Matrix, Real, Result};
+
+/// $W_{ij}=1$ where $j$ is among the $k$ nearest of $i$ *or* $i$ among those of $j$, 0 elsewhere;
+/// $L=\operatorname{diag}(W1)-W$.
+#[derive(Clone, Copy, Debug)]
+pub struct Equal {
+    /// $k$; cut to $N-1$.
+    pub n_neighbors: usize,
+}
+
+impl<T: Real> Graph<T> for Equal {
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        let (pairs, memory) = nearest_pairs(samples, self.n_neighbors);
+        let lower = pairs.iter().map(|row| row.iter().map(|(j, _)| (*j, T::one())));
+        let weights = Csr::from_rows(samples.columns(), lower).mirrored();
+        let rule = Rule::Neighbours { n_neighbors: self.n_neighbors, both_ways: true };
+        Ok(Connected {
+            laplacian: Laplacian::from_affinities(weights),
+            attachment: Attachment { memory, ..Attachment::new(rule) },
+        })
+    }
+}

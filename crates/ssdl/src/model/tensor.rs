@@ -1,0 +1,70 @@
+//! The tensors of the model file: matrices as little-endian bytes and back.
+
+use std::borrow::Cow;
+
+use safetensors::Dtype;
+
+use crate::{Matrix, Real};
+
+/// A tensor on its way to the file.
+pub(super) struct Tensor<'a> {
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    pub bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Tensor<'a> {
+    pub fn of<T: Real>(matrix: &'a Matrix<T>) -> Self {
+        Self {
+            dtype: dtype::<T>(),
+            shape: vec![matrix.columns(), matrix.rows()],
+            bytes: little_endian(matrix.as_slice()),
+        }
+    }
+
+    pub fn list<T: Real>(values: &'a [T]) -> Self {
+        Self { dtype: dtype::<T>(), shape: vec![values.len()], bytes: little_endian(values) }
+    }
+}
+
+impl safetensors::View for Tensor<'_> {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+pub(super) fn dtype<T: Real>() -> Dtype {
+    if size_of::<T>() == 4 { Dtype::F32 } else { Dtype::F64 }
+}
+
+/// The file is little-endian; so is every machine this is likely to run on, and there nothing is
+/// copied.
+pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytes)
+    } else {
+        Cow::Owned(
+            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect(),
+        )
+    }
+}
+
+pub(super) fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {
+    if cfg!(target_endian = "little") {
+        bytemuck::pod_collect_to_vec(bytes)
+    } else {
+        let swapped: Vec<u8> =
+            bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect();
+        bytemuck::pod_collect_to_vec(&swapped)
+    }
+}
