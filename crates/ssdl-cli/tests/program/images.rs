@@ -25,7 +25,7 @@ fn strokes() -> Bench {
     bench
 }
 
-const FIT: &str = "fit x.npy --labels y.csv --unlabelled ? --model m --set n_atoms=10 --quiet";
+const FIT: &str = "fit x.npy --labels y.csv --unlabelled ? --model m --set n_atoms=10";
 
 #[test]
 fn image_steps_are_fitted_saved_and_applied() {

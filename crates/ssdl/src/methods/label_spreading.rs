@@ -116,14 +116,16 @@ impl LabelSpreading {
         // The samples, a copy in single precision for the search, arrays of the solver, and the graph:
         // pairs with distances, weights, and the balanced ones, all with an index.
         let k = self.n_neighbors.min(n_samples);
-        let edges = 8 * k;
-        let solver = bytes_of::<T>(n_features, n_samples, 6 * n_classes + 2 * edges);
+        let edges = k.saturating_mul(8);
+        let solver = bytes_of::<T>(
+            n_features,
+            n_samples,
+            n_classes.saturating_mul(6).saturating_add(edges.saturating_mul(2)),
+        );
         // A relative width looks at pairs of at most 4,096 samples.
         let seen = n_samples.min(4096);
         let pairs = match (self.kernel, self.width) {
-            (Kernel::Heat, Width::Relative(_)) => {
-                bytes_of::<f64>(n_features, 3 * seen, 0) + bytes_of::<f64>(seen, seen, 0)
-            }
+            (Kernel::Heat, Width::Relative(_)) => bytes_of::<f64>(n_features, 3 * seen, seen),
             _ => 0,
         };
         let search = bytes_of::<f32>(n_features, n_samples, k);

@@ -161,7 +161,7 @@ fn widths_that_are_no_lengths_are_refused() {
 fn a_method_without_a_graph_has_no_knobs_for_one() {
     let names = ["manifold", "beta", "β", "n_neighbors", "k", "n-neighbors", "graph", "width", "σ"];
     let more = ["percentile", "smoothness", "normalise_trace", "halve_new", "denoise"];
-    for method in methods::all::<f64>().into_iter().filter(|method| !has(*method, "graph")) {
+    for method in methods::all::<f64>().into_iter().filter(|m| !has(*m, "n_neighbors")) {
         for name in names.into_iter().chain(more) {
             let error = method.check(&pairs(&[(name, "1")])).unwrap_err();
             assert!(matches!(error, Error::Unknown { .. }), "{name}: {error}");
@@ -233,8 +233,8 @@ fn knobs_of_graphs_and_svm_set_in_code_are_checked_before_the_fit() {
 }
 
 fn cancelled<T: Real>(method: &dyn Method<T>) {
-    // A method without outer iterations has no steps between which it could stop.
-    if !has(method, "max_iterations") {
+    // A method without atoms has no outer iterations, between whose steps it could stop.
+    if !has(method, "n_atoms") {
         return;
     }
     for discrimination in ["0.5", "0"] {

@@ -64,11 +64,9 @@ impl Contrast {
         blur(light, self.image, outer, half, blurred);
         out.iter_mut().zip(blurred.iter()).for_each(|(v, wide)| *v -= wide);
         let peak = |values: &[f32]| values.iter().fold(0.0, |peak: f32, v| peak.max(v.abs()));
-        // What the blurs leave of an even image is rounding, which must not be blown up.
-        if peak(out) <= 1e-5 * peak(light) {
-            out.fill(0.0);
-            return;
-        }
+        // What the blurs leave where the image is even is rounding, which must not be blown up.
+        let rounding = 1e-5 * peak(light);
+        out.iter_mut().filter(|v| v.abs() <= rounding).for_each(|v| *v = 0.0);
         for ceiling in [f32::INFINITY, CEILING] {
             let size = typical(out, ceiling);
             out.iter_mut().for_each(|v| *v /= size);

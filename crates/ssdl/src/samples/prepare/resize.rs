@@ -138,10 +138,10 @@ mod tests {
         assert_eq!(resized("resize=2x3", [1, 1], vec![7.0]), [7.0; 6]);
         // New centres at -1/4, 1/4, 3/4 and 5/4 of the old ones.
         assert_eq!(resized("resize=1x4", [1, 2], vec![0.0, 4.0]), [0.0, 1.0, 3.0, 4.0]);
-        // A triangle of two pixels' reach around the middle of four.
+        // A triangle of three pixels' reach around the middle of three.
         let out = resized("resize=1x1", [1, 3], vec![1.0, 2.0, 6.0]);
-        let weights = [1.0 / 3.0, 1.0, 1.0 / 3.0];
-        let by_hand = (weights[0] + 2.0 * weights[1] + 6.0 * weights[2]) / (5.0 / 3.0);
+        let weights = [2.0 / 3.0, 1.0, 2.0 / 3.0];
+        let by_hand = (weights[0] + 2.0 * weights[1] + 6.0 * weights[2]) / (7.0 / 3.0);
         assert!((out[0] - by_hand).abs() < 1e-6);
     }
 
