@@ -79,7 +79,8 @@ pub struct Demo {
 /// Where samples and labels are.
 #[derive(Args)]
 pub struct Data {
-    /// Samples: csv, tsv, text, npy, npz, idx, mat or safetensors, also .gz
+    /// Samples: csv, tsv, text, npy, npz, idx, mat or safetensors, also .gz; or a
+    /// folder of images, one sub-folder a class and `unlabelled` for the rest
     pub data: PathBuf,
     /// File with one label per sample, in the order of the samples
     #[arg(long, value_name = "FILE", conflicts_with = "label_column")]
@@ -105,8 +106,8 @@ pub struct Data {
 /// Learn a model from samples of which some are labelled
 #[derive(Args)]
 #[command(after_help = "\
-One of --labels, --label-column or a file that holds labels (npz, mat,
-safetensors) is needed. Ctrl-C stops after the current step: the model so far is
+One of --labels, --label-column, a file that holds labels (npz, mat,
+safetensors) or a folder of images is needed. Ctrl-C stops after the current step: the model so far is
 saved, and the exit code is 1. A second Ctrl-C ends at once and saves nothing.
 
 Examples:
@@ -115,6 +116,7 @@ Examples:
       --set n_atoms=300 --set sparsity=0.2 --image 28x28 --trace trace.csv
   ssdl fit digits.npy --labels digits.csv --model digits.ssdl --image 28x28 \\
       --prepare 'join=[deskew,gradients=9/4/2 | deskew]' --prepare scale=5
+  ssdl fit images/ --model images.ssdl --image 32x32
 
 `ssdl methods ssdl-ga` explains the knobs, `ssdl methods` the preparation.")]
 pub struct Fit {
@@ -146,8 +148,8 @@ pub struct Fit {
     /// Refuse a fit that needs more memory, such as 2GB
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
-    /// Height and width of samples that are images, pixels row by row, for
-    /// preparation and pictures [default: as DATA says]
+    /// Height and width of samples that are images, pixels row by row; images of
+    /// a folder are brought to it [default: as DATA says]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
 }
@@ -211,8 +213,8 @@ pub struct Graph {
     /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
-    /// Height and width of samples that are images, pixels row by row, for
-    /// preparation [default: as DATA says]
+    /// Height and width of samples that are images, pixels row by row; images of
+    /// a folder are brought to it [default: as DATA says]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
 }
@@ -291,7 +293,8 @@ pub struct Tune {
     /// Seconds at the most
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
-    /// Height and width of a sample that is an image
+    /// Height and width of samples that are images, pixels row by row; images of
+    /// a folder are brought to it [default: as DATA says]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
     /// File for the knobs, in TOML

@@ -6,16 +6,27 @@ use std::path::Path;
 use ssdl::graph::Given;
 use ssdl::samples::prepare::Plan;
 use ssdl::sparse::Csr;
-use ssdl::{Labels, Matrix, Real, Samples};
+use ssdl::{Labels, Matrix, Model, Real, Samples};
 use ssdl_data::{Format, Options, Table};
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
 
-/// Reads the samples and whatever labels there are. `n_features` is how many a model expects; the
-/// label column may then be missing.
-pub fn read(args: &Data, n_features: Option<usize>) -> Outcome<Table> {
+/// Reads the samples of a fit and whatever labels there are; images of a folder are brought to the
+/// size that the user says, if any.
+pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
+    read_as(args, None, image)
+}
+
+/// Reads samples for a model, which knows how many features and what size of images it was fitted
+/// to; the label column may be missing.
+pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
+    read_as(args, Some(model.n_features()), model.image())
+}
+
+fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) -> Outcome<Table> {
     let options = Options {
+        image,
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
@@ -48,7 +59,7 @@ pub fn read(args: &Data, n_features: Option<usize>) -> Outcome<Table> {
 
 /// Refuses, before anything is read, a fit whose labels can come from nowhere.
 pub fn check_label_source(args: &Data) -> Outcome {
-    if args.labels.is_some() || args.label_column.is_some() {
+    if args.labels.is_some() || args.label_column.is_some() || args.data.is_dir() {
         return Ok(());
     }
     let format = args.format.or_else(|| Format::from_path(&args.data));
@@ -62,7 +73,8 @@ pub fn check_label_source(args: &Data) -> Outcome {
 pub fn no_labels(args: &Data) -> Failure {
     Failure::Misuse(format!(
         "{}: where are the labels? Name their column with --label-column, give --labels FILE, \
-         or use a file of several arrays (npz, mat, safetensors) with one called `y` or `labels`",
+         use a file of several arrays (npz, mat, safetensors) with one called `y` or `labels`, or a \
+         folder with a sub-folder of images for each class",
         args.data.display()
     ))
 }

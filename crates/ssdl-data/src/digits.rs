@@ -24,7 +24,13 @@ pub fn digits() -> Table {
     let features =
         Matrix::from_fn(N_PIXELS, samples.len(), |pixel, sample| f64::from(samples[sample][pixel]));
     let labels = samples.iter().map(|sample| Some(sample[N_PIXELS].to_string())).collect();
-    Table { features, labels: Some(labels), feature_names: None, image: Some([8, 8]) }
+    Table {
+        features,
+        labels: Some(labels),
+        feature_names: None,
+        sample_names: None,
+        image: Some([8, 8]),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //!
 //! [`read`] takes a file of samples, [`read_labels`] a file of labels alone; both choose the
 //! [`Format`] by the file's name, or by its first bytes where the name says nothing, and unpack
-//! gzip on the way. [`Table::samples`] is the one door from here to the library.
+//! gzip on the way. A folder of images is read as one sample an image. [`Table::samples`] is the one door from here to the library.
 //!
 //! ```
 //! # fn main() -> ssdl_data::Result<()> {
@@ -27,6 +27,7 @@ mod container;
 mod delimited;
 mod digits;
 mod error;
+mod folder;
 mod idx;
 mod labels;
 mod mat;

@@ -26,6 +26,8 @@ pub struct Options {
     /// The text that means "unlabelled". If given, only it and empty cells do; `None`: also `-1`,
     /// `nan` and `NA`.
     pub unlabelled: Option<String>,
+    /// Height and width that the images of a folder are brought to; `None`: all must have the same.
+    pub image: Option<[usize; 2]>,
     /// Bytes that a compressed file may unpack to.
     pub max_unpacked: u64,
 }
@@ -40,6 +42,7 @@ impl Default for Options {
             n_features: None,
             features_array: None,
             unlabelled: None,
+            image: None,
             max_unpacked: 4 << 30,
         }
     }

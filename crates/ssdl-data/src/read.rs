@@ -10,13 +10,16 @@ use crate::labels::interpret;
 use crate::mat::Mat;
 use crate::npy::Npz;
 use crate::tensors::Tensors;
-use crate::{Cell, Column, Error, Format, Options, Result, Row, Table, bytes, delimited, idx, npy};
+use crate::{
+    Cell, Column, Error, Format, Options, Result, Row, Table, bytes, delimited, folder, idx, npy,
+};
 
-/// Reads a file of samples, with labels if it has some.
+/// Reads a file of samples, with labels if it has some, or a folder of images.
 ///
 /// Text tables and NumPy arrays have one sample per row; further axes of an array are flattened,
 /// the last fastest. In MATLAB files the labels tell whether samples are rows or columns (rows, if
-/// there are none or both fit); with three axes, the last one counts the samples.
+/// there are none or both fit); with three axes, the last one counts the samples. In a folder every
+/// sub-folder is a class and `unlabelled` holds the rest; images right in the folder have no labels.
 ///
 /// # Errors
 /// If the file cannot be read, is not whole, holds texts or missing values among the features, or
@@ -24,6 +27,9 @@ use crate::{Cell, Column, Error, Format, Options, Result, Row, Table, bytes, del
 /// there before memory is asked for.
 pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
     let path = path.as_ref();
+    if path.is_dir() {
+        return folder::table(path, options);
+    }
     let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
     let limit = options.max_unpacked;
     match format {
@@ -142,7 +148,7 @@ fn from_array(
     let features = Matrix::from_columns(rows.width, n_samples, rows.values)
         .filter(|features| features.rows() > 0)
         .ok_or_else(|| Error::empty(path, "there are no feature columns"))?;
-    Ok(Table { features, labels, feature_names: None, image })
+    Ok(Table { features, labels, feature_names: None, sample_names: None, image })
 }
 
 /// Place of the label column in a file whose columns have no names.

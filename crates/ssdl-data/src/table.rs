@@ -11,6 +11,8 @@ pub struct Table {
     pub labels: Option<Vec<Option<String>>>,
     /// The feature columns' names, where the file has a header.
     pub feature_names: Option<Vec<String>>,
+    /// The samples' names, where they have some: the files of a folder.
+    pub sample_names: Option<Vec<String>>,
     /// Height and width, where the file says that samples are images; pixels run row by row.
     pub image: Option<[usize; 2]>,
 }
@@ -38,7 +40,8 @@ mod tests {
     fn labels_must_match_the_samples() {
         let features = Matrix::zeros(2, 3);
         let labels = Some(vec![Some("a".to_owned()), None]);
-        let mut table = Table { features, labels, feature_names: None, image: None };
+        let mut table =
+            Table { features, labels, feature_names: None, sample_names: None, image: None };
         assert!(table.samples::<f32>().is_err());
         table.labels = None;
         assert_eq!(table.samples::<f64>().expect("no labels needed").labels().n_labelled(), 0);

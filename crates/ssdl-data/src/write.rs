@@ -8,8 +8,8 @@ use ssdl::{Matrix, Real};
 
 use crate::{Error, Result};
 
-/// Writes predicted labels as CSV: a column `label`, then one column per class with its
-/// probability (`probabilities` is `n_classes × n_samples`).
+/// Writes predicted labels as CSV: a column `sample` if the samples have names, a column `label`,
+/// then one column per class with its probability (`probabilities` is `n_classes × n_samples`).
 ///
 /// The file appears only when it is complete; one that was there before is replaced.
 ///
@@ -17,11 +17,12 @@ use crate::{Error, Result};
 /// If the counts do not match or the file cannot be written.
 pub fn write_predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
     path: impl AsRef<Path>,
+    names: Option<&[String]>,
     labels: &[S],
     probabilities: Option<(&[C], &Matrix<T>)>,
 ) -> Result<()> {
-    check_counts(labels.len(), probabilities)?;
-    replace(path.as_ref(), |file| predictions(file, labels, probabilities))
+    check_counts(names, labels.len(), probabilities)?;
+    replace(path.as_ref(), |file| predictions(file, names, labels, probabilities))
 }
 
 /// The same as [`write_predictions`] to anything that can be written to, such as a pipe.
@@ -30,11 +31,12 @@ pub fn write_predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
 /// If the counts do not match or the writer refuses.
 pub fn write_predictions_to<S: AsRef<str>, C: AsRef<str>, T: Real>(
     writer: impl Write,
+    names: Option<&[String]>,
     labels: &[S],
     probabilities: Option<(&[C], &Matrix<T>)>,
 ) -> Result<()> {
-    check_counts(labels.len(), probabilities)?;
-    predictions(writer, labels, probabilities)
+    check_counts(names, labels.len(), probabilities)?;
+    predictions(writer, names, labels, probabilities)
         .map_err(|source| Error::write(Path::new("output"), source))
 }
 
@@ -68,14 +70,18 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
 }
 
 fn check_counts<C, T: Real>(
+    names: Option<&[String]>,
     n_labels: usize,
     probabilities: Option<(&[C], &Matrix<T>)>,
 ) -> Result<()> {
-    let Some((classes, probabilities)) = probabilities else { return Ok(()) };
-    let pairs = [
-        ("columns of the probabilities (one per label)", n_labels, probabilities.columns()),
-        ("rows of the probabilities (one per class)", classes.len(), probabilities.rows()),
-    ];
+    let n_names = names.map_or(n_labels, <[String]>::len);
+    let mut pairs = vec![("names of samples (one per label)", n_labels, n_names)];
+    pairs.extend(probabilities.into_iter().flat_map(|(classes, probabilities)| {
+        [
+            ("columns of the probabilities (one per label)", n_labels, probabilities.columns()),
+            ("rows of the probabilities (one per class)", classes.len(), probabilities.rows()),
+        ]
+    }));
     for (what, expected, got) in pairs {
         if expected != got {
             return Err(ssdl::Error::Shape { what: what.into(), expected, got }.into());
@@ -86,16 +92,23 @@ fn check_counts<C, T: Real>(
 
 fn predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
     writer: impl Write,
+    names: Option<&[String]>,
     labels: &[S],
     probabilities: Option<(&[C], &Matrix<T>)>,
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
+    if names.is_some() {
+        csv.write_field("sample")?;
+    }
     csv.write_field("label")?;
     for class in probabilities.map_or(&[][..], |(classes, _)| classes) {
         csv.write_field(class.as_ref())?;
     }
     csv.write_record(None::<&[u8]>)?;
     for (sample, label) in labels.iter().enumerate() {
+        if let Some(names) = names {
+            csv.write_field(&names[sample])?;
+        }
         csv.write_field(label.as_ref())?;
         if let Some((_, probabilities)) = probabilities {
             for value in probabilities.column(sample) {

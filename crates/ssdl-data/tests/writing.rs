@@ -13,7 +13,7 @@ fn predictions_are_quoted_and_exact() {
     let probabilities = Matrix::from_columns(2, 2, vec![0.1, 0.9, 1.0 / 3.0, 1e-300]).unwrap();
     let mut out = Vec::new();
     let classes = ["a,b", "say \"c\""];
-    write_predictions_to(&mut out, &["a,b", "x"], Some((&classes, &probabilities))).unwrap();
+    write_predictions_to(&mut out, None, &["a,b", "x"], Some((&classes, &probabilities))).unwrap();
     let text = String::from_utf8(out).unwrap();
     let expected =
         "label,\"a,b\",\"say \"\"c\"\"\"\n\"a,b\",0.1,0.9\nx,0.3333333333333333,1e-300\n";
@@ -26,14 +26,14 @@ fn predictions_read_back_the_same() {
     let path = folder.path().join("out.csv");
     let probabilities = Matrix::from_fn(3, 5, |i, j| 1.0 / (7 * i + 3 * j + 1) as f32);
     let labels = ["b", "a", "c", "a", "b"];
-    write_predictions(&path, &labels, Some((&["a", "b", "c"], &probabilities))).unwrap();
+    write_predictions(&path, None, &labels, Some((&["a", "b", "c"], &probabilities))).unwrap();
     let options =
         Options { label_column: Some(Column::Name("label".into())), ..Options::default() };
     let table = read(&path, &options).unwrap();
     assert_eq!(table.features.cast::<f32>(), probabilities);
     assert_eq!(table.feature_names.unwrap(), ["a", "b", "c"]);
     assert_eq!(table.labels.unwrap(), labels.map(|label| Some(label.to_owned())));
-    write_predictions(&path, &labels, NO_PROBABILITIES).unwrap();
+    write_predictions(&path, None, &labels, NO_PROBABILITIES).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "label\nb\na\nc\na\nb\n");
 }
 
@@ -41,8 +41,10 @@ fn predictions_read_back_the_same() {
 fn counts_must_match() {
     let probabilities = Matrix::<f64>::zeros(2, 3);
     let sink = || std::io::sink();
-    assert!(write_predictions_to(sink(), &["a"], Some((&["a", "b"], &probabilities))).is_err());
-    assert!(write_predictions_to(sink(), &["a"; 3], Some((&["a"], &probabilities))).is_err());
+    assert!(
+        write_predictions_to(sink(), None, &["a"], Some((&["a", "b"], &probabilities))).is_err()
+    );
+    assert!(write_predictions_to(sink(), None, &["a"; 3], Some((&["a"], &probabilities))).is_err());
 }
 
 #[test]
@@ -74,13 +76,13 @@ fn what_cannot_be_written_is_told_before() {
     let missing = folder.path().join("none").join("out.csv");
     let message = check_writable(&missing).unwrap_err().to_string();
     assert!(message.contains("check the path"), "{message}");
-    assert!(write_predictions(&missing, &["a"], NO_PROBABILITIES).is_err());
+    assert!(write_predictions(&missing, None, &["a"], NO_PROBABILITIES).is_err());
     let mut closed = std::fs::metadata(&path).unwrap().permissions();
     closed.set_readonly(true);
     std::fs::set_permissions(&path, closed).unwrap();
     let message = check_writable(&path).unwrap_err().to_string();
     assert!(message.contains("check the permissions"), "{message}");
-    assert!(write_predictions(&path, &["a"], NO_PROBABILITIES).is_err());
+    assert!(write_predictions(&path, None, &["a"], NO_PROBABILITIES).is_err());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 }
 
@@ -93,11 +95,11 @@ fn links_are_followed_and_devices_stay_devices() {
     std::fs::write(&real, "old").unwrap();
     std::fs::set_permissions(&real, PermissionsExt::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    write_predictions(&link, &["a"], NO_PROBABILITIES).unwrap();
+    write_predictions(&link, None, &["a"], NO_PROBABILITIES).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "label\na\n");
     assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
     check_writable("/dev/null").unwrap();
-    write_predictions("/dev/null", &["a"], NO_PROBABILITIES).unwrap();
+    write_predictions("/dev/null", None, &["a"], NO_PROBABILITIES).unwrap();
     assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }

@@ -48,7 +48,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
 
     cancel::listen(common.quiet);
     let started = Instant::now();
-    let table = input::read(&args.data, None)?;
+    let table = input::read(&args.data, args.image)?;
     options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<T>(&args.data, table)?;
     let read_seconds = started.elapsed().as_secs_f64();

@@ -21,7 +21,7 @@ const LISTED: usize = 8;
 pub fn run(args: &Graph, common: &Common) -> Outcome {
     let knobs = GraphKnobs::from_pairs(&args.set)?;
     let plans = input::plans(&args.prepare)?.unwrap_or(Options::<f64>::default().prepare);
-    let table = input::read(&args.data, None)?;
+    let table = input::read(&args.data, args.image)?;
     let n_samples = table.features.columns();
     let image = input::image(&args.data, args.image, &table)?;
     let labels = match &table.labels {

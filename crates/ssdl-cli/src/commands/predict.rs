@@ -42,9 +42,10 @@ fn file(args: &Predict) -> Option<&Path> {
 }
 
 fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcome {
-    let table = input::read(&args.data, Some(model.n_features()))?;
+    let table = input::read_for(&args.data, model)?;
     check_width(args, model, &table)?;
-    let Table { features, labels: known, .. } = table;
+    let Table { features, labels: known, sample_names: names, .. } = table;
+    let names = names.as_deref();
     let raw = input::in_precision::<T>(features);
     let started = Instant::now();
     let prediction = threads::run(common.threads.into(), || model.predict(raw))
@@ -56,7 +57,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
         ssdl_data::write_npy(path, &prediction.codes)?;
     }
     if let Some(path) = file(args) {
-        ssdl_data::write_predictions(path, &prediction.labels, probabilities)?;
+        ssdl_data::write_predictions(path, names, &prediction.labels, probabilities)?;
     }
     let score = known.map(|known| Score::of(&known, &prediction.labels, model.classes()));
     if common.json {
@@ -67,7 +68,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
         return print::to_stdout(&text);
     }
     let mut csv = Vec::new();
-    ssdl_data::write_predictions_to(&mut csv, &prediction.labels, probabilities)?;
+    ssdl_data::write_predictions_to(&mut csv, names, &prediction.labels, probabilities)?;
     print::to_stdout(String::from_utf8_lossy(&csv).trim_end_matches('\n'))?;
     if !common.quiet {
         print::to_stderr(&text);

@@ -32,7 +32,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     if let Some(plans) = input::plans(&args.prepare)? {
         options.prepare = plans;
     }
-    let table = input::read(&args.data, None)?;
+    let table = input::read(&args.data, args.image)?;
     options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<f32>(&args.data, table)?;
     cancel::listen(common.quiet);

@@ -89,3 +89,40 @@ fn preparation_is_explained() {
         assert!(markdown.contains(&format!("| `{name}")), "{name}");
     }
 }
+
+/// A grey picture as plain text, 8 pixels wide.
+fn picture(bench: &Bench, name: &str, upright: bool, seed: usize) {
+    let pixel = |at: usize| {
+        let place = if upright { at % SIDE } else { at / SIDE };
+        let value =
+            200.0 * f64::from(u8::from(place / 2 == 1)) + 40.0 * noise(64 * seed + at).abs();
+        (value as u8).to_string()
+    };
+    let pixels: Vec<String> = (0..SIDE * SIDE).map(pixel).collect();
+    std::fs::create_dir_all(bench.path(name).parent().expect("a folder")).expect("made");
+    bench.write(name, format!("P2 8 8 255\n{}\n", pixels.join("\n")));
+}
+
+#[test]
+fn a_folder_of_images_is_fitted_and_predicted_by_name() {
+    let bench = Bench::new();
+    for i in 0..10 {
+        picture(&bench, &format!("images/upright/{i}.pgm"), true, i);
+        picture(&bench, &format!("images/level/{i}.pgm"), false, 100 + i);
+        picture(&bench, &format!("images/unlabelled/{i}.pgm"), i % 2 == 0, 200 + i);
+        picture(&bench, &format!("new/{i}.pgm"), i < 5, 300 + i);
+    }
+    let fitted = bench.json("fit images --model m --set n_atoms=10");
+    assert_eq!((&fitted["n_samples"], &fitted["n_labelled"]), (&json!(30), &json!(20)));
+    let lines: Vec<String> =
+        bench.done("predict m new --quiet").lines().map(str::to_owned).collect();
+    assert_eq!((lines[0].as_str(), lines[1].as_str()), ("sample,label", "0.pgm,upright"));
+    assert_eq!(lines[10], "9.pgm,level");
+    // A size that is said, and images of another size at predict.
+    bench.done("fit images --model m --set n_atoms=10 --image 6x6 --prepare gradients=4/3/1");
+    assert_eq!(bench.json("predict m images")["accuracy"], json!(1.0));
+    // A plain folder has no labels to learn from.
+    bench.refused(2, "fit new --model m", &["where are the labels", "sub-folder"]);
+    bench.write("images/level/0.pgm", "P2 2 2 255\n0 1 2 3\n");
+    bench.refused(1, "fit images --model m", &["1.pgm", "8x8", "0.pgm has 2x2", "--image"]);
+}

@@ -1,0 +1,192 @@
+//! A folder of images: a sub-folder for each class, `unlabelled` for the rest.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits, imageops::FilterType};
+use ssdl::Matrix;
+
+use crate::{Error, Options, Result, Table};
+
+/// Names of sub-folders whose images have no label.
+const UNLABELLED: [&str; 2] = ["unlabelled", "unlabeled"];
+/// How the names of images end.
+const ENDINGS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
+/// What file managers leave in folders, beside names that start with a dot.
+const LITTER: [&str; 2] = ["thumbs.db", "desktop.ini"];
+/// Longest side of an image.
+const LONGEST_SIDE: u32 = 65_536;
+/// Bytes that one image may unpack to.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// An image and what its place says.
+struct Entry {
+    path: PathBuf,
+    /// The path within the folder, with `/` on every system.
+    name: String,
+    label: Option<String>,
+}
+
+/// Reads all images, in the order of their names, as grey from 0 to 1, pixels row by row.
+///
+/// Colours become their brightness, what is transparent becomes 0, and photographs are turned as
+/// their camera says.
+pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
+    let (entries, is_labelled) = entries(folder, options)?;
+    let mut size = options.image;
+    let mut values = Vec::new();
+    for entry in &entries {
+        let (pixels, [height, width]) = grey(&entry.path, options.image)?;
+        let expected = *size.get_or_insert([height, width]);
+        if expected != [height, width] {
+            let [h, w] = expected;
+            return Err(Error::unsupported(
+                &entry.path,
+                format!(
+                    "{height}x{width} pixels, but {} has {h}x{w}; say --image HEIGHTxWIDTH \
+                     (`Options::image`) to bring all to one size",
+                    entries[0].path.display()
+                ),
+            ));
+        }
+        let needed = (pixels.len() as u64 * 8).saturating_mul(entries.len() as u64);
+        if needed > options.max_unpacked {
+            return Err(Error::TooLarge { path: folder.into(), limit: options.max_unpacked });
+        }
+        values.extend(pixels);
+    }
+    let image = size.unwrap_or_default();
+    let features = Matrix::from_columns(image[0] * image[1], entries.len(), values)
+        .ok_or_else(|| Error::empty(folder, "there are no images in it"))?;
+    let (names, labels): (Vec<_>, Vec<_>) =
+        entries.into_iter().map(|entry| (entry.name, entry.label)).unzip();
+    Ok(Table {
+        features,
+        labels: is_labelled.then_some(labels),
+        feature_names: None,
+        sample_names: Some(names),
+        image: Some(image),
+    })
+}
+
+/// All images, and whether sub-folders say their classes.
+fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
+    let (folders, images) = listing(folder)?;
+    let direct = |path: PathBuf| Entry { name: name_of(&path), path, label: None };
+    if folders.is_empty() {
+        if images.is_empty() {
+            return Err(no_images(folder));
+        }
+        return Ok((images.into_iter().map(direct).collect(), false));
+    }
+    if let Some(stray) = images.first() {
+        return Err(Error::unsupported(
+            stray,
+            "an image beside the folders of the classes; move it into its class, or into `unlabelled`",
+        ));
+    }
+    let mut entries = Vec::new();
+    for class in &folders {
+        let name = name_of(class);
+        let is_unlabelled = match &options.unlabelled {
+            Some(mark) => *mark == name,
+            None => UNLABELLED.contains(&name.to_lowercase().as_str()),
+        };
+        let (deeper, images) = listing(class)?;
+        if let Some(deeper) = deeper.first() {
+            return Err(Error::unsupported(
+                deeper,
+                "a folder within the folder of a class; put the images of a class right into it",
+            ));
+        }
+        entries.extend(images.into_iter().map(|path| Entry {
+            name: format!("{name}/{}", name_of(&path)),
+            path,
+            label: (!is_unlabelled).then(|| name.clone()),
+        }));
+    }
+    if entries.is_empty() {
+        return Err(no_images(folder));
+    }
+    Ok((entries, true))
+}
+
+fn no_images(folder: &Path) -> Error {
+    let endings = ENDINGS.join(", ");
+    Error::unsupported(
+        folder,
+        format!("no images in it ({endings}); give a folder with a sub-folder of images a class"),
+    )
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Folders and images right in a folder, each in the order of their names.
+fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let refuse = |source: io::Error| Error::read(folder, source);
+    let (mut folders, mut images) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder).map_err(refuse)? {
+        let path = entry.map_err(refuse)?.path();
+        let name = name_of(&path).to_lowercase();
+        if name.starts_with('.') || LITTER.contains(&name.as_str()) {
+            continue;
+        }
+        if fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir() {
+            folders.push(path);
+        } else if name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
+            images.push(path);
+        } else {
+            let reason = format!("not an image by its name ({}); remove it", ENDINGS.join(", "));
+            return Err(Error::unsupported(&path, reason));
+        }
+    }
+    folders.sort();
+    images.sort();
+    Ok((folders, images))
+}
+
+/// One image as brightness from 0 to 1, row by row, with its height and width.
+fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])> {
+    let mut image = decoded(path)?;
+    if let Some([height, width]) = size {
+        let side =
+            |side: usize| u32::try_from(side).ok().filter(|s| (1..=LONGEST_SIDE).contains(s));
+        let (Some(height), Some(width)) = (side(height), side(width)) else {
+            let reason =
+                format!("cannot be brought to {height}x{width}; sides go to {LONGEST_SIDE}");
+            return Err(Error::unsupported(path, reason));
+        };
+        if (image.height(), image.width()) != (height, width) {
+            image = image.resize_exact(width, height, FilterType::Triangle);
+        }
+    }
+    let image = image.to_luma_alpha16();
+    let share = |part: u16| f64::from(part) / f64::from(u16::MAX);
+    let pixels = image.pixels().map(|pixel| share(pixel.0[0]) * share(pixel.0[1])).collect();
+    Ok((pixels, [image.height() as usize, image.width() as usize]))
+}
+
+fn decoded(path: &Path) -> Result<DynamicImage> {
+    let broken = |error: image::ImageError| match error {
+        image::ImageError::IoError(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+            Error::read(path, source)
+        }
+        other => Error::corrupt(path, "image", other.to_string()),
+    };
+    let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
+    let mut reader = reader.map_err(|source| Error::read(path, source))?;
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_BYTES);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(broken)?;
+    let turned = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(broken)?;
+    image.apply_orientation(turned);
+    Ok(image)
+}
