@@ -10,10 +10,12 @@ use ssdl::samples::prepare::{Pipeline, Plan, known};
 use ssdl::{Error, Labels, Matrix, Model, Real, Result, Samples};
 
 /// Every step on images, alone and in company; all fit images of 12x10.
-const PREPARATIONS: [&[&str]; 14] = [
+const PREPARATIONS: [&[&str]; 16] = [
     &["deskew"],
     &["gradients=9/4/2"],
     &["gradients=8/3/1"],
+    &["gradients=9/4/2/soft"],
+    &["gradients=8/5/1/signed"],
     &["logarithm"],
     &["logarithm=3"],
     &["contrast"],

@@ -111,6 +111,8 @@ mod tests {
             "deskew",
             "gradients",
             "gradients=8/3/2",
+            "gradients=8/3/2/soft",
+            "gradients=8/3/2/signed",
             "logarithm",
             "logarithm=1",
             "contrast",
@@ -135,7 +137,7 @@ mod tests {
             refusal("whiten"),
             "unknown preparation step `whiten`; \
              known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, deskew, \
-             gradients[=ORIENTATIONS/CELL/BLOCK], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
+             gradients[=ORIENTATIONS/CELL/BLOCK[/soft|/signed]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
              resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
     }
@@ -165,6 +167,10 @@ mod tests {
             "gradients=9/4",
             "gradients=9/4/2/1",
             "gradients=181/4/2",
+            "gradients=soft",
+            "gradients=9/4/soft",
+            "gradients=9/4/2/soft/soft",
+            "gradients=9/4/2/hard",
             "gradients=9/-4/2",
             "gradients=9/4/99999999999999999999999",
             "logarithm=0",

@@ -1,4 +1,9 @@
-//! `gradients=ORIENTATIONS/CELL/BLOCK`: histograms of oriented gradients.
+//! `gradients=ORIENTATIONS/CELL/BLOCK[/soft|/signed]`: histograms of oriented gradients.
+//!
+//! Here are cells, blocks and their normalisation; `sharp` and `soft` let the gradients vote.
+
+mod sharp;
+mod soft;
 
 use rand::Rng;
 
@@ -7,12 +12,15 @@ use super::{Description, Layout, Plan, Step, Tensors};
 use crate::matrix::dot;
 use crate::wide::wide;
 use crate::{Matrix, Real, Result};
+use sharp::Sharp;
+use soft::Soft;
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "gradients",
-    usage: "gradients[=ORIENTATIONS/CELL/BLOCK]",
+    usage: "gradients[=ORIENTATIONS/CELL/BLOCK[/soft|/signed]]",
     sentence: "histograms of oriented gradients: cells of CELL pixels, normalised in blocks of \
-               BLOCK cells; 9/4/2 if nothing is said",
+               BLOCK cells; soft: shared between neighbouring orientations and cells; signed: soft, \
+               and opposite directions apart; 9/4/2 if nothing is said",
     check: |plan| Knobs::read(plan).map(drop),
 };
 
@@ -22,40 +30,61 @@ const CLIP: f32 = 0.2;
 const SQUARED_LEAST: f32 = 1e-10;
 /// Pixels that are handled side by side.
 const LANES: usize = 16;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Knobs {
     orientations: usize,
     cell: usize,
     block: usize,
+    voting: Voting,
+}
+
+/// Which histograms a gradient adds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Voting {
+    /// One orientation of one cell.
+    Sharp,
+    /// The two nearest orientations of the four nearest cells.
+    Soft,
+    /// As `Soft`, with orientations all around.
+    Signed,
 }
 
 impl Knobs {
-    const DEFAULT: Self = Self { orientations: 9, cell: 4, block: 2 };
+    const DEFAULT: Self = Self { orientations: 9, cell: 4, block: 2, voting: Voting::Sharp };
 
     fn read(plan: &Plan) -> Result<Self> {
         let Some(text) = plan.argument() else { return Ok(Self::DEFAULT) };
-        let numbers: Option<Vec<usize>> =
-            text.split('/').map(|number| number.trim().parse().ok()).collect();
+        let mut words: Vec<&str> = text.split('/').map(str::trim).collect();
+        let voting = match words.last() {
+            Some(&"soft") => Voting::Soft,
+            Some(&"signed") => Voting::Signed,
+            _ => Voting::Sharp,
+        };
+        if voting != Voting::Sharp {
+            words.pop();
+        }
+        let numbers: Option<Vec<usize>> = words.iter().map(|word| word.parse().ok()).collect();
         match numbers.as_deref() {
             Some(&[orientations @ 1..=180, cell, block]) if cell.min(block) >= 1 => {
-                Ok(Self { orientations, cell, block })
+                Ok(Self { orientations, cell, block, voting })
             }
             _ => Err(plan.refuse(
-                "three whole numbers ORIENTATIONS/CELL/BLOCK such as 9/4/2: 1 to 180 orientations, \
-                 at least 1 pixel a cell and 1 cell a block",
+                "three whole numbers ORIENTATIONS/CELL/BLOCK such as 9/4/2, then /soft or /signed if \
+                 wanted: 1 to 180 orientations, at least 1 pixel a cell and 1 cell a block",
             )),
         }
     }
 }
 
-/// Histograms of oriented gradients, as scikit-image defines them.
+/// Histograms of oriented gradients.
 ///
-/// Central differences (0 along the border) give each pixel a magnitude, which goes whole to one of
-/// the equal ranges of unsigned angle, within its cell; cells that the image cuts off are left away.
-/// Each block of cells is scaled to unit length, cut off at 0.2 and scaled again (L2-Hys, 1e-5);
-/// blocks move by one cell. Out come, block by block and row by row within a block, the histograms.
-/// Nothing is learnt from the training samples.
+/// Central differences (0 along the border) give each pixel a magnitude and an unsigned angle. Sharp
+/// histograms are those of scikit-image: the magnitude goes whole to one of the equal ranges of angle,
+/// within its cell. Soft ones share it, linearly, between the two nearest orientations and the four
+/// nearest cells, as Dalal and Triggs do: a stroke that moves by a pixel or leans by a degree changes
+/// little. What a last cell would need beyond the image is left away. Each block of cells is scaled to
+/// unit length, cut off at 0.2 and scaled again (L2-Hys, 1e-5); blocks move by one cell. Out come, block
+/// by block and row by row within a block, the histograms. Nothing is learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Gradients {
     plan: Plan,
@@ -63,10 +92,13 @@ pub(super) struct Gradients {
     /// Rows and columns of cells.
     cells: [usize; 2],
     knobs: Knobs,
-    /// Cosine and sine of the angles between one range and the next.
-    borders: Vec<[f32; 2]>,
-    /// Where the histogram of each pixel's cell starts within its row of cells; whole lanes.
-    starts: Vec<u32>,
+    votes: Votes,
+}
+
+#[derive(Debug)]
+enum Votes {
+    Sharp(Sharp),
+    Soft(Soft),
 }
 
 impl Gradients {
@@ -82,24 +114,11 @@ impl Gradients {
                 cells[0], cells[1], knobs.cell, knobs.block, knobs.block
             )));
         }
-        let n = knobs.orientations;
-        let border = |k: usize| {
-            // Exact where the border is upright, so that upright gradients fall on one side.
-            let angle = std::f64::consts::PI * k as f64 / n as f64;
-            let cosine = if 2 * k == n { 0.0 } else { angle.cos() };
-            [cosine as f32, angle.sin() as f32]
+        let votes = match knobs.voting {
+            Voting::Sharp => Votes::Sharp(Sharp::new(image[1], cells, knobs)),
+            Voting::Soft | Voting::Signed => Votes::Soft(Soft::new(image, cells, knobs)),
         };
-        let used = cells[1] * knobs.cell;
-        let starts = (0..used.next_multiple_of(LANES))
-            .map(|x| if x < used { (x / knobs.cell * n) as u32 } else { 0 });
-        Ok(Self {
-            plan: plan.clone(),
-            image,
-            cells,
-            knobs,
-            borders: (1..n).map(border).collect(),
-            starts: starts.collect(),
-        })
+        Ok(Self { plan: plan.clone(), image, cells, knobs, votes })
     }
 
     fn blocks(&self) -> [usize; 2] {
@@ -107,13 +126,11 @@ impl Gradients {
     }
 
     fn buffers(&self) -> Buffers {
-        let padded = self.starts.len();
-        Buffers {
-            across: vec![0.0; padded],
-            down: vec![0.0; padded],
-            places: vec![0; padded],
-            histograms: vec![0.0; self.cells[0] * self.cells[1] * self.knobs.orientations],
-        }
+        let (padded, line) =
+            (self.image[1].next_multiple_of(LANES), self.cells[1] * self.knobs.orientations);
+        let row = Row { across: vec![0.0; padded], down: vec![0.0; padded] };
+        let scratch = Scratch { places: vec![0; padded], line: vec![0.0; line] };
+        Buffers { row, scratch, histograms: vec![0.0; self.cells[0] * line] }
     }
 
     fn describe(&self, buffers: &mut Buffers, image: &[f32], out: &mut [f32]) {
@@ -128,58 +145,17 @@ impl Gradients {
 
     #[inline(always)]
     fn fill_histograms(&self, buffers: &mut Buffers, image: &[f32]) {
-        let ([height, width], n) = (self.image, self.knobs.orientations);
-        let used = self.cells[1] * self.knobs.cell;
-        let Buffers { across, down, places, histograms } = buffers;
+        let Buffers { row, scratch, histograms } = buffers;
         histograms.fill(0.0);
-        let row = |y: usize| &image[y * width..][..width];
-        for (i, cells) in histograms.chunks_exact_mut(self.cells[1] * n).enumerate() {
-            for y in i * self.knobs.cell..(i + 1) * self.knobs.cell {
-                // A row minus itself: no gradient across the upper and lower border.
-                let inside = y > 0 && y + 1 < height;
-                let (above, below) =
-                    if inside { (row(y - 1), row(y + 1)) } else { (row(y), row(y)) };
-                differences(row(y), &mut across[..used]);
-                for ((d, a), b) in down[..used].iter_mut().zip(above).zip(below) {
-                    *d = b - a;
-                }
-                self.find_places(across, down, places);
-                for (&place, &magnitude) in places[..used].iter().zip(across.iter()) {
-                    cells[place as usize] += magnitude;
-                }
+        for y in 0..self.image[0] {
+            row.differentiate(image, self.image, y);
+            match &self.votes {
+                Votes::Sharp(sharp) => sharp.vote(y, row, scratch, histograms),
+                Votes::Soft(soft) => soft.vote(y, row, scratch, histograms),
             }
         }
         let share = 1.0 / (self.knobs.cell * self.knobs.cell) as f32;
         histograms.iter_mut().for_each(|sum| *sum *= share);
-    }
-
-    /// Turns gradients into magnitudes (in `across`) and the places they belong to within a row of
-    /// cells.
-    #[inline(always)]
-    fn find_places(&self, across: &mut [f32], down: &[f32], places: &mut [u32]) {
-        let lanes = across.chunks_exact_mut(LANES).zip(down.chunks_exact(LANES));
-        let places = places.chunks_exact_mut(LANES).zip(self.starts.chunks_exact(LANES));
-        for ((across, down), (places, starts)) in lanes.zip(places) {
-            let ([mut dx, mut dy], mut place) = ([[0f32; LANES]; 2], [0u32; LANES]);
-            for i in 0..LANES {
-                // Opposite gradients are the same line: all are turned to angles of 0 to 180.
-                let opposite = down[i] < 0.0 || (down[i] == 0.0 && across[i] < 0.0);
-                let sign = if opposite { -1.0 } else { 1.0 };
-                dx[i] = sign * across[i];
-                dy[i] = sign * down[i];
-                place[i] = starts[i];
-            }
-            // An angle is beyond as many borders as its range has before it.
-            for &[cosine, sine] in &self.borders {
-                for i in 0..LANES {
-                    place[i] += u32::from(cosine * dy[i] - sine * dx[i] >= 0.0);
-                }
-            }
-            for i in 0..LANES {
-                across[i] = (dx[i] * dx[i] + dy[i] * dy[i]).sqrt();
-            }
-            places.copy_from_slice(&place);
-        }
     }
 
     #[inline(always)]
@@ -205,26 +181,45 @@ impl Gradients {
     }
 }
 
-/// Central differences along a row, 0 at its ends.
-#[inline(always)]
-fn differences(row: &[f32], out: &mut [f32]) {
-    let inner = out.len().min(row.len().saturating_sub(1));
-    if let Some(out) = out.get_mut(1..inner) {
-        for ((d, left), right) in out.iter_mut().zip(row).zip(&row[2..]) {
-            *d = right - left;
-        }
-    }
-    out[0] = 0.0;
-    if out.len() == row.len() {
-        out[row.len() - 1] = 0.0;
-    }
+struct Buffers {
+    row: Row,
+    scratch: Scratch,
+    histograms: Vec<f32>,
 }
 
-struct Buffers {
+/// The gradients of a row of pixels, padded to whole lanes by zeros.
+struct Row {
     across: Vec<f32>,
     down: Vec<f32>,
+}
+
+/// What votes need between pixels and histograms.
+struct Scratch {
+    /// Places within a row of cells, one a pixel.
     places: Vec<u32>,
-    histograms: Vec<f32>,
+    /// The histograms of a row of cells.
+    line: Vec<f32>,
+}
+
+impl Row {
+    /// Central differences of row `y`, 0 along the border.
+    #[inline(always)]
+    fn differentiate(&mut self, image: &[f32], [height, width]: [usize; 2], y: usize) {
+        let row = |y: usize| &image[y * width..][..width];
+        let (middle, across) = (row(y), &mut self.across[..width]);
+        if let Some(inner) = across.get_mut(1..width.saturating_sub(1)) {
+            for ((d, left), right) in inner.iter_mut().zip(middle).zip(&middle[2..]) {
+                *d = right - left;
+            }
+        }
+        (across[0], across[width - 1]) = (0.0, 0.0);
+        // A row minus itself: no gradient across the upper and lower border.
+        let inside = y > 0 && y + 1 < height;
+        let (above, below) = if inside { (row(y - 1), row(y + 1)) } else { (middle, middle) };
+        for ((d, a), b) in self.down[..width].iter_mut().zip(above).zip(below) {
+            *d = b - a;
+        }
+    }
 }
 
 impl<T: Real> Step<T> for Gradients {
@@ -289,29 +284,6 @@ mod tests {
         // All in the upper range of 90 to 180 degrees; L2-Hys makes the only value 1.
         assert_eq!(out[0], 0.0);
         assert!((out[1] - 1.0).abs() < 1e-6, "{out:?}");
-    }
-
-    #[test]
-    fn ranges_begin_at_their_lower_border() {
-        let gradients = step("gradients=8/4/1", [4, 4]).expect("fits");
-        let cases = [
-            ((1.0, 0.0), 0),
-            ((-1.0, 0.0), 0),
-            ((1.0, 1.0), 2),
-            ((-3.0, -3.0), 2),
-            ((0.0, 5.0), 4),
-            ((0.0, -5.0), 4),
-            ((-2.0, 2.0), 6),
-            ((-9.0, 1e-3), 7),
-            ((9.0, -1e-3), 7),
-        ];
-        for ((dx, dy), range) in cases {
-            let (mut across, mut down, mut places) = ([0.0; LANES], [0.0; LANES], [0; LANES]);
-            (across[1], down[1]) = (dx, dy);
-            gradients.find_places(&mut across, &down, &mut places);
-            assert_eq!(places[1], range, "({dx}, {dy})");
-            assert!((across[1] - f32::hypot(dx, dy)).abs() < 1e-6);
-        }
     }
 
     #[test]
