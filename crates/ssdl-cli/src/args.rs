@@ -264,6 +264,9 @@ pub struct Experiment {
     /// Run nothing; make the tables of the rows that are there
     #[arg(long)]
     pub tables: bool,
+    /// Show the overview of a comparison of methods alone
+    #[arg(long)]
+    pub brief: bool,
 }
 
 /// Look for good knobs, with nothing but the labels there are

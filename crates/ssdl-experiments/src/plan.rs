@@ -67,7 +67,7 @@ impl Plan {
                 .span()
                 .map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             let place = place.map_or_else(String::new, |line| format!("line {line}: "));
-            refuse(format!("{place}{}", error.message().replace('\n', " ")))
+            refuse(format!("{place}{}", with_nearest(error.message())))
         };
         let table: toml::Table = toml::from_str(text).map_err(in_one_line)?;
         let head: Head = table
@@ -97,6 +97,22 @@ impl Plan {
     }
 }
 
+/// The words of a reader of TOML in one line; of an unknown key, with the nearest of the known ones.
+pub(crate) fn with_nearest(message: &str) -> String {
+    /// From this likeness on a key may be what was meant.
+    const ALIKE: f64 = 0.7;
+    let message = message.replace('\n', " ");
+    let Some(rest) = message.strip_prefix("unknown field `") else { return message };
+    let mut quoted = rest.split('`').step_by(2);
+    let Some(unknown) = quoted.next() else { return message };
+    let known: Vec<&str> = quoted.filter(|word| !word.is_empty()).collect();
+    let alike = |word: &&&str| strsim::jaro_winkler(unknown, word);
+    let nearest = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
+    let hint = nearest.filter(|word| alike(word) >= ALIKE);
+    let hint = hint.map_or_else(|| ";".to_owned(), |word| format!("; did you mean `{word}`?"));
+    format!("unknown key `{unknown}`{hint} known: {}", known.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,7 +133,13 @@ mod tests {
             Err(error) => error.to_string(),
             Ok(_) => String::new(),
         };
-        assert!(refused(good.replace("sparsity", "sparsety")).contains("sparsety"));
+        let typo = refused(good.replace("sparsity", "sparsety"));
+        assert!(
+            typo.contains("unknown key `sparsety`; did you mean `sparsity`? known: "),
+            "{typo}"
+        );
+        let strange = refused(good.replace("sparsity", "zzz"));
+        assert!(strange.contains("unknown key `zzz`; known: "), "{strange}");
         assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
         assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
         assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));

@@ -15,6 +15,9 @@ use crate::{Error, Result};
 pub trait Record: Clone + Serialize + DeserializeOwned {
     /// What was asked for; two rows with the same key are the same fit.
     fn key(&self) -> String;
+
+    /// The version of the program that made it.
+    fn version(&self) -> &str;
 }
 
 /// A file of rows.
@@ -34,6 +37,21 @@ impl<R: Record> Rows<R> {
         }
         let known = if path.exists() { read(path)? } else { HashMap::new() };
         Ok(Self { path: path.to_owned(), known: Mutex::new(known) })
+    }
+
+    /// Refuses rows of another version of the program: in one table they would look alike.
+    ///
+    /// # Errors
+    /// If there is one.
+    pub fn check_version(&self) -> Result<()> {
+        let own = env!("CARGO_PKG_VERSION");
+        match self.lock().values().find(|row| row.version() != own) {
+            None => Ok(()),
+            Some(row) => Err(Error::Rows {
+                path: self.path.clone(),
+                reason: format!("has rows of version {}, this is version {own}", row.version()),
+            }),
+        }
     }
 
     /// Where they are kept.

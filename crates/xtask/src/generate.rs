@@ -7,97 +7,95 @@ use crate::workspace;
 
 const HELP: &str = "\
 Usage: cargo xtask generate
+       cargo xtask tables
 
 Writes what is printed by the program, so that it cannot drift from it:
-  docs/methods.md   from `ssdl methods --markdown`
-  docs/results.md   its tables, from the rows in results/
+  docs/methods.md              from `ssdl methods --markdown`
+  docs/results.md, README.md   their tables, from the rows in results/; `tables` writes these alone
 
-`cargo xtask test` fails if such a file exists and differs.";
+A table stands between a line such as `<!-- ssdl experiment digits --tables -->`, which holds the
+command, and a line `<!-- end -->`. `cargo xtask test` fails if a file differs.";
 
-/// A file of the repository, or a part of one, and the arguments that make the program print it.
-struct Generated {
-    path: &'static str,
-    arguments: &'static [&'static str],
-    extent: Extent,
-}
+/// A file that is printed whole, and the arguments that make the program print it.
+const WHOLE: (&str, &[&str]) = ("docs/methods.md", &["methods", "--markdown"]);
+/// Files with parts that are printed.
+const WITH_PARTS: [&str; 2] = ["docs/results.md", "README.md"];
 
-enum Extent {
-    Whole,
-    /// What stands between a line with the command in a comment and [`END`].
-    Part,
-}
-
+const BEGIN: &str = "<!-- ssdl ";
 const END: &str = "<!-- end -->";
 
-const FILES: &[Generated] = &[
-    Generated {
-        path: "docs/methods.md",
-        arguments: &["methods", "--markdown"],
-        extent: Extent::Whole,
-    },
-    Generated {
-        path: "docs/results.md",
-        arguments: &["experiment", "laplacians", "--tables"],
-        extent: Extent::Part,
-    },
-    Generated {
-        path: "docs/results.md",
-        arguments: &["experiment", "noise", "--tables"],
-        extent: Extent::Part,
-    },
-];
-
 pub fn run(arguments: &[String]) -> Outcome<()> {
+    write(arguments, true)
+}
+
+/// `cargo xtask tables`: only what comes from rows.
+pub fn tables(arguments: &[String]) -> Outcome<()> {
+    write(arguments, false)
+}
+
+fn write(arguments: &[String], whole: bool) -> Outcome<()> {
     match arguments {
         [] => {}
         [flag] if flag == "--help" || flag == "-h" => {
             println!("{HELP}");
             return Ok(());
         }
-        _ => return Err(format!("generate takes no arguments\n\n{HELP}").into()),
+        _ => return Err(format!("there are no arguments\n\n{HELP}").into()),
     }
-    for file in FILES {
-        let path = workspace::top().join(file.path);
-        let text = current(file)?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).during(|| folder.display().to_string())?;
-        }
-        fs::write(&path, text).during(|| file.path)?;
-        println!("{}", file.path);
+    for path in WITH_PARTS {
+        save(path, &with_parts(path)?.0)?;
+    }
+    if whole {
+        save(WHOLE.0, &printed(WHOLE.1)?)?;
     }
     Ok(())
 }
 
-/// Compares every generated file that exists with what the program prints now; says how many.
-pub fn check() -> Outcome<String> {
-    let mut present = 0;
-    for file in FILES {
-        let path = workspace::top().join(file.path);
-        if !path.exists() {
-            continue;
-        }
-        let stored = fs::read_to_string(&path).during(|| file.path)?;
-        if let Some(line) = first_difference(&stored, &current(file)?) {
-            return Err(format!("{} is out of date from line {line} on", file.path).into());
-        }
-        present += 1;
-    }
-    Ok(format!("{present} of {} present", FILES.len()))
+fn save(path: &str, text: &str) -> Outcome<()> {
+    fs::write(workspace::top().join(path), text).during(|| path)?;
+    println!("{path}");
+    Ok(())
 }
 
-/// The text that the file should have now.
-fn current(file: &Generated) -> Outcome<String> {
-    let printed = printed(file)?;
-    match file.extent {
-        Extent::Whole => Ok(printed),
-        Extent::Part => {
-            let path = workspace::top().join(file.path);
-            let stored = fs::read_to_string(&path).during(|| file.path)?;
-            let begin = format!("<!-- ssdl {} -->\n", file.arguments.join(" "));
-            replaced(&stored, &begin, &printed)
-                .ok_or_else(|| format!("{}: no line {begin}before a line {END}", file.path).into())
-        }
+/// Compares every generated file with what the program prints now; says how many parts there are.
+pub fn check() -> Outcome<String> {
+    compare(WHOLE.0, &printed(WHOLE.1)?)?;
+    let mut parts = 1;
+    for path in WITH_PARTS {
+        let (text, count) = with_parts(path)?;
+        compare(path, &text)?;
+        parts += count;
     }
+    Ok(format!("{parts} parts"))
+}
+
+fn compare(path: &str, current: &str) -> Outcome<()> {
+    match first_difference(&read(path)?, current) {
+        None => Ok(()),
+        Some(line) => Err(format!("{path} is out of date from line {line} on").into()),
+    }
+}
+
+fn read(path: &str) -> Outcome<String> {
+    fs::read_to_string(workspace::top().join(path)).during(|| path)
+}
+
+/// The file with all its parts as they should be now, and how many there are.
+fn with_parts(path: &str) -> Outcome<(String, usize)> {
+    let mut text = read(path)?;
+    let commands: Vec<String> = commands(&text).map(str::to_owned).collect();
+    for command in &commands {
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        let begin = format!("{BEGIN}{command} -->\n");
+        text = replaced(&text, &begin, &printed(&arguments)?)
+            .ok_or_else(|| format!("{path}: no line {END} after {begin}"))?;
+    }
+    Ok((text, commands.len()))
+}
+
+/// The arguments of the parts of a text.
+fn commands(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix(BEGIN)?.strip_suffix(" -->"))
 }
 
 /// The text with another part between `begin` and [`END`].
@@ -107,17 +105,17 @@ fn replaced(text: &str, begin: &str, part: &str) -> Option<String> {
     Some(format!("{}\n{}\n\n{}", &text[..start], part.trim(), &text[end..]))
 }
 
-fn printed(file: &Generated) -> Outcome<String> {
+fn printed(arguments: &[&str]) -> Outcome<String> {
+    let said = || format!("ssdl {}", arguments.join(" "));
     let mut command = workspace::cargo(&["run", "--quiet", "--package", "ssdl-cli", "--"]);
-    let output =
-        command.args(file.arguments).current_dir(workspace::top()).output().during(|| file.path)?;
+    let output = command.args(arguments).current_dir(workspace::top()).output().during(said)?;
     if !output.status.success() {
         let cause = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("ssdl {}: {cause}", file.arguments.join(" ")).into());
+        return Err(format!("{}: {cause}", said()).into());
     }
-    let text = String::from_utf8(output.stdout).during(|| file.path)?;
+    let text = String::from_utf8(output.stdout).during(said)?;
     if text.trim().is_empty() {
-        return Err(format!("ssdl {} printed nothing", file.arguments.join(" ")).into());
+        return Err(format!("{} printed nothing", said()).into());
     }
     Ok(text)
 }
@@ -148,6 +146,12 @@ mod tests {
         assert_eq!(new, format!("a\n<!-- x -->\n\nnew\n\n{END}\nb\n"));
         assert_eq!(replaced(&new, "<!-- x -->\n", "new"), Some(new.clone()));
         assert_eq!(replaced(&text, "<!-- y -->\n", "new"), None);
+    }
+
+    #[test]
+    fn parts_are_found_by_their_commands() {
+        let text = format!("a\n{BEGIN}experiment digits --tables -->\n{END}\n{BEGIN}methods -->\n");
+        assert_eq!(commands(&text).collect::<Vec<_>>(), ["experiment digits --tables", "methods"]);
     }
 
     #[test]

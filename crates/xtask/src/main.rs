@@ -19,6 +19,7 @@ Usage: cargo xtask <command> [options]
 Commands:
   test       format, lints, documentation, all tests, generated files
   generate   write the generated files
+  tables     write the tables of docs/results.md and README.md from the rows in results/
   bench      accuracy, objective, time and memory, beside the reference
 
 cargo xtask <command> --help explains a command.";
@@ -42,6 +43,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
     match command.as_str() {
         "test" => test::run(rest),
         "generate" => generate::run(rest),
+        "tables" => generate::tables(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             println!("{HELP}");

@@ -45,7 +45,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             watched(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
-            (comparison::report(plan, &rows.all()), rows.all().len())
+            let make = if args.brief { comparison::overview } else { comparison::report };
+            (make(plan, &rows.all()), rows.all().len())
         }
     };
     if common.json {
@@ -56,6 +57,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             "seconds": started.elapsed().as_secs_f64(),
             "tables": tables,
         }))
+    } else if args.brief {
+        print::to_stdout(tables.trim_end())
     } else {
         let path = path.display();
         print::to_stdout(&format!("## {}\n\n{tables}{count} rows in {path}\n", plan.title()))
@@ -80,9 +83,9 @@ fn watched(
 }
 
 fn refuse_of_comparisons(args: &Experiment) -> Outcome {
-    if args.seeds.is_some() || !args.methods.is_empty() || args.again {
+    if args.seeds.is_some() || !args.methods.is_empty() || args.again || args.brief {
         return Err(Failure::Misuse(
-            "--seeds, --methods and --again are for comparisons of methods; this plan compares \
+            "--seeds, --methods, --again and --brief are for comparisons of methods; this plan compares \
              graphs over its grid"
                 .into(),
         ));

@@ -7,7 +7,7 @@ mod table;
 
 pub use plan::{Data, Paper, Plan, Run, Split};
 pub use row::Row;
-pub use table::report;
+pub use table::{overview, report};
 
 use std::path::Path;
 use std::time::Instant;
@@ -58,6 +58,7 @@ pub fn run(
     watch: &dyn Watch,
 ) -> Result<()> {
     check_choice(plan, choice)?;
+    rows.check_version()?;
     let mut done = 0;
     for data in &plan.data {
         if plan.runs_of(data).all(|run| !wanted(choice, run)) {

@@ -121,7 +121,9 @@ impl Plan {
         }
         let names: Vec<&str> = self.data.iter().map(|data| data.name.as_str()).collect();
         unique("data", &names)?;
-        unique("split", &self.split.iter().map(|split| split.name.as_str()).collect::<Vec<_>>())?;
+        for data in &self.data {
+            unique("split", &self.splits_of(data).map(|s| s.name.as_str()).collect::<Vec<_>>())?;
+        }
         unique("run", &self.run.iter().map(|run| run.name.as_str()).collect::<Vec<_>>())?;
         let chosen = self.split.iter().filter_map(|split| split.data.as_ref());
         let chosen = chosen.chain(self.run.iter().filter_map(|run| run.data.as_ref())).flatten();

@@ -57,4 +57,8 @@ impl Record for Row {
         let Self { data, split, seed, run, method, prepare, knobs, .. } = self;
         format!("{data}|{split}|{seed:06}|{run}|{method}|{prepare}|{knobs}")
     }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
 }

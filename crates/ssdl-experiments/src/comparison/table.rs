@@ -2,21 +2,84 @@
 
 use std::fmt::Write;
 
-use super::plan::{Data, Plan, Split};
+use super::plan::{Data, Paper, Plan, Split};
 use super::row::Row;
 use crate::numbers::mean;
 
-/// Markdown: one table per data set and split, a line per run, then the paper's numbers that have no
-/// run of their own.
+/// Widest overview, in data sets and splits; beyond it they become lines.
+const MOST_COLUMNS: usize = 6;
+
+/// Markdown: the overview, then one table per data set and split, a line per run, with the paper's
+/// numbers that have no run of their own at its end.
 #[must_use]
 pub fn report(plan: &Plan, rows: &[Row]) -> String {
-    let mut text = String::new();
+    let mut text = overview(plan, rows);
     for data in &plan.data {
         for split in plan.splits_of(data) {
             table(&mut text, plan, rows, data, split);
         }
     }
     text
+}
+
+/// Markdown: one table for the whole plan, test accuracy of each run on each split, the paper's in
+/// brackets.
+#[must_use]
+pub fn overview(plan: &Plan, rows: &[Row]) -> String {
+    let pairs =
+        plan.data.iter().flat_map(|data| plan.splits_of(data).map(move |split| (data, split)));
+    let has_rows = |(data, split): &(&Data, &Split)| {
+        rows.iter().any(|row| row.data == data.name && row.split == split.name)
+    };
+    let splits: Vec<(&Data, &Split)> = pairs.filter(has_rows).collect();
+    let mut runs: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
+    for paper in &plan.paper {
+        if !runs.contains(&paper.run.as_str()) {
+            runs.push(&paper.run);
+        }
+    }
+    let cell = |run: &str, (data, split): (&Data, &Split)| {
+        let found = rows
+            .iter()
+            .filter(|row| row.run == run && row.data == data.name && row.split == split.name);
+        let found: Vec<f64> = found.map(|row| row.test_accuracy).collect();
+        let ours = if found.is_empty() { "–".into() } else { format!("{:.1}", mean(&found)) };
+        match paper_of(plan, run, data, split) {
+            Some(paper) => format!("{ours} ({:.1})", paper.accuracy),
+            None => ours,
+        }
+    };
+    let has_cells = |run: &&str| splits.iter().any(|split| cell(run, *split) != "–");
+    let runs: Vec<&str> = runs.iter().copied().filter(has_cells).collect();
+    let named = |(data, split): &(&Data, &Split)| format!("{}, {}", data.name, split.name);
+    let names: Vec<String> = splits.iter().map(named).collect();
+    let mut text =
+        "Test accuracy in per cent, mean over the seeds (the paper's in brackets):\n\n".to_owned();
+    if splits.len() <= MOST_COLUMNS {
+        header(&mut text, "run", &names);
+        for run in &runs {
+            let cells: Vec<String> = splits.iter().map(|split| cell(run, *split)).collect();
+            line(&mut text, run, &cells);
+        }
+    } else {
+        header(&mut text, "split", &runs);
+        for (name, split) in names.iter().zip(&splits) {
+            let cells: Vec<String> = runs.iter().map(|run| cell(run, *split)).collect();
+            line(&mut text, name, &cells);
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn header<S: AsRef<str>>(text: &mut String, first: &str, others: &[S]) {
+    line(text, first, others);
+    line(text, "---", &vec!["---:"; others.len()]);
+}
+
+fn line<S: AsRef<str>>(text: &mut String, first: &str, others: &[S]) {
+    let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
+    text.push_str(&format!("| {first} | {} |\n", others.join(" | ")));
 }
 
 fn table(text: &mut String, plan: &Plan, rows: &[Row], data: &Data, split: &Split) {
@@ -64,10 +127,14 @@ fn is_of(named: Option<&String>, split: &Split) -> bool {
     named.is_none_or(|name| *name == split.name)
 }
 
-fn paper(plan: &Plan, run: &str, data: &Data, split: &Split) -> Option<String> {
-    let found = plan.paper.iter().find(|paper| {
+fn paper_of<'a>(plan: &'a Plan, run: &str, data: &Data, split: &Split) -> Option<&'a Paper> {
+    plan.paper.iter().find(|paper| {
         paper.run == run && paper.data == data.name && is_of(paper.split.as_ref(), split)
-    })?;
+    })
+}
+
+fn paper(plan: &Plan, run: &str, data: &Data, split: &Split) -> Option<String> {
+    let found = paper_of(plan, run, data, split)?;
     Some(match found.spread {
         Some(spread) => format!("{} ± {spread}", found.accuracy),
         None => found.accuracy.to_string(),

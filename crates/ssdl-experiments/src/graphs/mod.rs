@@ -32,6 +32,7 @@ pub fn run(
     rows: &Rows<Row>,
     watch: &dyn Watch,
 ) -> Result<()> {
+    rows.check_version()?;
     let raw = data::Raw::read(&plan.data, folder)?;
     let columns = plan.columns();
     let grid = plan.grid(scope);

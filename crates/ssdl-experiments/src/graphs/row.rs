@@ -43,6 +43,10 @@ impl Record for Row {
         let Self { graph, n_labelled, noise, seed, knobs, manifold, .. } = self;
         format!("{graph}|{n_labelled}|{noise}|{seed}|{knobs}|{manifold}")
     }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
 }
 
 impl Row {
