@@ -324,7 +324,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 fn prepare_help() -> String {
-    let known: Vec<&str> = prepare::known().iter().map(|step| step.usage).collect();
+    let known: Vec<&str> = prepare::known().iter().map(|step| step.name).collect();
     format!(
         "Prepare the samples; may be given several times, in order: {} or none; `ssdl methods` \
          explains them [default: scale=5]",

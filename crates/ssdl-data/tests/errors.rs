@@ -45,7 +45,9 @@ fn missing_files_and_folders() {
     let error = refused(Path::new("no/such/file.csv"), &Options::default());
     says(&error, "check the path");
     let folder = tempfile::tempdir().unwrap();
-    says(&refused(folder.path(), &Options::default()), "cannot be read");
+    says(&refused(folder.path(), &Options::default()), "no images in it");
+    let error = read_labels(folder.path(), &Options::default()).unwrap_err();
+    says(&error, "give a file, not a folder");
 }
 
 #[test]

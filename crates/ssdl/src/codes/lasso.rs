@@ -68,6 +68,10 @@ impl<T: Real> Local<'_, T> {
     }
 }
 
+/// Gaps of so many roundings of the largest number in the gradient are noise: where λ is tiny a
+/// tolerance relative to it may lie below them, and no number of sweeps would reach it.
+const ROUNDINGS: f64 = 16.0;
+
 /// When to stop working on one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort<T> {
@@ -134,10 +138,12 @@ impl<T: Real> Lasso<T> {
     fn rounds(&mut self, local: Local<'_, T>, rhs: &[T], code: &mut [T], effort: Effort<T>) -> T {
         let half = local.sparsity * T::of(0.5);
         let scale = gap_scale(local.sparsity, rhs);
+        let rounding = T::of(ROUNDINGS) * T::epsilon() * largest(rhs);
         let mut at_start = None;
         for _ in 0..effort.rounds {
             self.full_gradient(local, rhs, code);
-            let gap = self.choose(local, code, half) / scale;
+            let gap = self.choose(local, code, half);
+            let gap = if gap <= rounding { T::zero() } else { gap / scale };
             at_start.get_or_insert(gap);
             if gap <= effort.tolerance {
                 break;
@@ -314,8 +320,13 @@ pub(crate) fn gap_scale<T: Real>(sparsity: T, rhs: &[T]) -> T {
     if sparsity > T::zero() {
         return sparsity;
     }
-    let largest = rhs.iter().fold(T::zero(), |top, r| top.max(r.abs()));
+    let largest = largest(rhs);
     (largest + largest).max(T::min_positive_value())
+}
+
+#[inline(always)]
+fn largest<T: Real>(rhs: &[T]) -> T {
+    rhs.iter().fold(T::zero(), |top, r| top.max(r.abs()))
 }
 
 #[cfg(test)]
