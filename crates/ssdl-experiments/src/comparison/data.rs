@@ -1,5 +1,6 @@
 //! From files to samples and splits.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -16,37 +17,52 @@ const KNOWN: [(&str, &str); 2] = [
     ("splits/mnist.json", include_str!("../../../../experiments/splits/mnist.json")),
 ];
 
-/// A data set in memory, every sample with its class.
+/// A data set in memory, every sample with its class; those for testing alone come last.
 pub struct Loaded {
     pub features: Matrix<f32>,
     pub labels: Labels,
     pub image: Option<[usize; 2]>,
+    n_training: usize,
 }
 
-impl Loaded {
-    /// Reads a data set from its folder.
-    pub fn read(data: &Data, folder: &Path) -> Result<Self> {
-        let mut values: Vec<f32> = Vec::new();
-        let mut names = Vec::new();
-        let (mut rows, mut image) = (0, data.image);
-        for (at, file) in data.files.iter().enumerate() {
+/// Samples of several files, one after the other.
+#[derive(Default)]
+struct Stack {
+    values: Vec<f32>,
+    names: Vec<Option<String>>,
+    n_features: usize,
+    image: Option<[usize; 2]>,
+}
+
+impl Stack {
+    fn add(
+        &mut self,
+        data: &Data,
+        folder: &Path,
+        files: &[String],
+        labels: &[String],
+    ) -> Result<()> {
+        for (at, file) in files.iter().enumerate() {
             let path = folder.join(file);
             let options = Options {
+                format: data.format.as_deref().map(str::parse).transpose()?,
                 label_column: data.label_column.as_deref().map(Column::from),
                 features_array: data.array.clone(),
+                image: data.image,
                 ..Options::default()
             };
             let table = ssdl_data::read(&path, &options)?;
             let refuse = |reason: String| Error::Plan { path: path.clone(), reason };
-            if at > 0 && table.features.rows() != rows {
+            let n_features = table.features.rows();
+            if !self.names.is_empty() && n_features != self.n_features {
+                let before = self.n_features;
                 return Err(refuse(format!(
-                    "{} features, the files before it have {rows}",
-                    table.features.rows()
+                    "{n_features} features, the files before it have {before}"
                 )));
             }
-            rows = table.features.rows();
-            image = image.or(table.image);
-            let labels = match data.labels.get(at) {
+            self.n_features = n_features;
+            self.image = self.image.or(table.image);
+            let labels = match labels.get(at) {
                 Some(labels) => ssdl_data::read_labels(folder.join(labels), &Options::default())?,
                 None => table.labels.unwrap_or_default(),
             };
@@ -57,48 +73,59 @@ impl Loaded {
                     table.features.columns()
                 )));
             }
-            values.extend(table.features.as_slice().iter().map(|v| *v as f32));
-            names.extend(labels);
+            self.values.extend(table.features.as_slice().iter().map(|v| *v as f32));
+            self.names.extend(labels);
         }
-        let count = data.rows.map_or(names.len(), |rows| rows.min(names.len()));
-        names.truncate(count);
-        values.truncate(count * rows);
-        let mut features = Matrix::from_columns(rows, count, values)
+        Ok(())
+    }
+}
+
+impl Loaded {
+    /// Reads a data set from its folder.
+    pub fn read(data: &Data, folder: &Path) -> Result<Self> {
+        let mut stack = Stack { image: data.image, ..Stack::default() };
+        stack.add(data, folder, &data.files, &data.labels)?;
+        let n_training = data.rows.map_or(stack.names.len(), |rows| rows.min(stack.names.len()));
+        stack.names.truncate(n_training);
+        stack.values.truncate(n_training * stack.n_features);
+        stack.add(data, folder, &data.test_files, &data.test_labels)?;
+        let Stack { values, names, n_features, image } = stack;
+        let mut features = Matrix::from_columns(n_features, names.len(), values)
             .ok_or_else(|| Error::Fit(ssdl::Error::Samples("no samples".into())))?;
         tidy(&mut features, data)?;
-        Ok(Self { features, labels: Labels::from_names(&names), image })
+        Ok(Self { features, labels: Labels::from_names(&names), image, n_training })
     }
 
     /// The parts of every seed of a split.
     pub fn parts(&self, split: &Split) -> Result<Vec<(u64, Parts)>> {
-        if let Some(file) = &split.file {
-            return self.listed(file);
+        match &split.file {
+            Some(file) => self.listed(file),
+            None => split.seeds.iter().map(|&seed| Ok((seed, self.drawn(split, seed)?))).collect(),
         }
-        let draw = |&seed: &u64| {
-            let labelled = split.labelled.unwrap_or(1);
-            let unlabelled = split.unlabelled.unwrap_or(0);
-            let test = split.test.unwrap_or(0);
-            let mut parts = split::per_class(&self.labels, labelled, Some(unlabelled), test, seed)?;
-            if split.test.is_none() {
-                let used: std::collections::HashSet<usize> =
-                    parts.labelled.iter().chain(&parts.unlabelled).copied().collect();
-                parts.test = (0..self.labels.len()).filter(|j| !used.contains(j)).collect();
-            }
-            Ok((seed, parts))
-        };
-        split.seeds.iter().map(draw).collect()
+    }
+
+    fn drawn(&self, split: &Split, seed: u64) -> Result<Parts> {
+        let (labelled, n) = (split.labelled.unwrap_or(1), self.labels.len());
+        if self.n_training < n {
+            let (classes, assigned) = (self.labels.classes(), self.labels.assigned());
+            let training = Labels::new(classes.to_vec(), assigned[..self.n_training].to_vec())?;
+            let parts = split::per_class(&training, labelled, split.unlabelled, 0, seed)?;
+            return Ok(Parts { test: (self.n_training..n).collect(), ..parts });
+        }
+        if let Some(test) = split.test {
+            return Ok(split::per_class(&self.labels, labelled, split.unlabelled, test, seed)?);
+        }
+        let unlabelled = Some(split.unlabelled.unwrap_or(0));
+        let mut parts = split::per_class(&self.labels, labelled, unlabelled, 0, seed)?;
+        let used: HashSet<usize> =
+            parts.labelled.iter().chain(&parts.unlabelled).copied().collect();
+        parts.test = (0..n).filter(|j| !used.contains(j)).collect();
+        Ok(parts)
     }
 
     fn listed(&self, file: &str) -> Result<Vec<(u64, Parts)>> {
-        let path = Path::new(file);
-        let refuse = |reason: String| Error::Plan { path: path.to_owned(), reason };
-        let text = match KNOWN.iter().find(|(known, _)| *known == file) {
-            Some((_, text)) => (*text).to_owned(),
-            None => std::fs::read_to_string(path).map_err(Error::io(path))?,
-        };
-        let lists: Lists = serde_json::from_str(&text)
-            .map_err(|error| refuse(format!("not index lists: {error}")))?;
-        lists.runs.into_iter().map(|run| self.checked(run).map_err(refuse)).collect()
+        let refuse = |reason: String| Error::Plan { path: file.into(), reason };
+        lists(file)?.into_iter().map(|run| self.checked(run).map_err(refuse)).collect()
     }
 
     /// No index beyond the samples, and no sample in two parts.
@@ -118,6 +145,27 @@ impl Loaded {
         let parts = Parts { labelled: run.labelled, unlabelled: run.unlabelled, test: run.test };
         Ok((run.seed, parts))
     }
+}
+
+/// The seeds of a split, without its data.
+pub fn seeds(split: &Split) -> Result<Vec<u64>> {
+    match &split.file {
+        Some(file) => Ok(lists(file)?.into_iter().map(|run| run.seed).collect()),
+        None => Ok(split.seeds.clone()),
+    }
+}
+
+fn lists(file: &str) -> Result<Vec<Listed>> {
+    let path = Path::new(file);
+    let text = match KNOWN.iter().find(|(known, _)| *known == file) {
+        Some((_, text)) => (*text).to_owned(),
+        None => std::fs::read_to_string(path).map_err(Error::io(path))?,
+    };
+    let lists: Lists = serde_json::from_str(&text).map_err(|error| Error::Plan {
+        path: path.to_owned(),
+        reason: format!("not index lists: {error}"),
+    })?;
+    Ok(lists.runs)
 }
 
 #[derive(Deserialize)]

@@ -59,6 +59,7 @@ pub fn run(
 ) -> Result<()> {
     check_choice(plan, choice)?;
     rows.check_version()?;
+    let total = count(plan, choice)?;
     let mut done = 0;
     for data in &plan.data {
         if plan.runs_of(data).all(|run| !wanted(choice, run)) {
@@ -77,7 +78,6 @@ pub fn run(
                 tasks.extend(runs.map(|run| Task { data, split, run, seed: *seed, parts }));
             }
         }
-        let total = done + tasks.len();
         for task in tasks {
             done += 1;
             let Task { data, split, run, seed, .. } = &task;
@@ -94,6 +94,19 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Fits of the whole plan, those included that are done already.
+fn count(plan: &Plan, choice: &Choice) -> Result<usize> {
+    let mut total = 0;
+    for data in &plan.data {
+        let runs = plan.runs_of(data).filter(|run| wanted(choice, run)).count();
+        for split in plan.splits_of(data) {
+            let seeds = data::seeds(split)?;
+            total += runs * seeds.iter().filter(|seed| is_chosen(&choice.seeds, seed)).count();
+        }
+    }
+    Ok(total)
 }
 
 fn is_chosen(chosen: &[u64], seed: &u64) -> bool {

@@ -33,6 +33,14 @@ pub struct Data {
     /// Files of labels, one for each file of samples; if left away, labels are in the samples' files.
     #[serde(default)]
     pub labels: Vec<String>,
+    /// Files of samples that are for testing alone; splits then draw from `files`.
+    #[serde(default)]
+    pub test_files: Vec<String>,
+    /// Files of their labels.
+    #[serde(default)]
+    pub test_labels: Vec<String>,
+    /// Format of the files; if left away, by their names and first bytes.
+    pub format: Option<String>,
     /// Column, or array, that holds the labels.
     pub label_column: Option<String>,
     /// Array that holds the samples.
@@ -44,7 +52,7 @@ pub struct Data {
     /// Whether pixels run column by column in the file.
     #[serde(default)]
     pub turned: bool,
-    /// Use only the first so many samples.
+    /// Use only the first so many samples of `files`.
     pub rows: Option<usize>,
     /// Name under which a method's description lists the paper's knobs for it.
     pub published: Option<String>,
@@ -62,9 +70,10 @@ pub struct Split {
     pub file: Option<String>,
     /// Labelled samples of each class.
     pub labelled: Option<usize>,
-    /// Unlabelled samples of each class.
+    /// Unlabelled samples of each class; if left away, all others, or none where those are for
+    /// testing.
     pub unlabelled: Option<usize>,
-    /// Test samples of each class; all others, if left away.
+    /// Test samples of each class; if left away, those of the `test_files`, or all others.
     pub test: Option<usize>,
     /// Seeds of the draws; a file has its own.
     #[serde(default)]
@@ -132,6 +141,15 @@ impl Plan {
                 return Err(format!("there is no data set `{name}`; known: {}", names.join(", ")));
             }
         }
+        for data in self.data.iter().filter(|data| !data.test_files.is_empty()) {
+            if let Some(split) = self.splits_of(data).find(|split| split.test.is_some()) {
+                let (split, data) = (&split.name, &data.name);
+                return Err(format!(
+                    "split `{split}` draws test samples, but data `{data}` has `test_files`; leave \
+                     `test` away"
+                ));
+            }
+        }
         self.data.iter().try_for_each(Data::check)?;
         self.split.iter().try_for_each(Split::check)?;
         self.run.iter().try_for_each(Run::check)
@@ -165,6 +183,13 @@ impl Data {
         }
         if !self.labels.is_empty() && self.labels.len() != self.files.len() {
             return Err(format!("data `{name}`: as many `labels` as `files`, or none"));
+        }
+        if !self.test_labels.is_empty() && self.test_labels.len() != self.test_files.len() {
+            return Err(format!("data `{name}`: as many `test_labels` as `test_files`, or none"));
+        }
+        if let Some(format) = &self.format {
+            let known = format.parse::<ssdl_data::Format>();
+            known.map_err(|error| format!("data `{name}`: {error}"))?;
         }
         if self.range.is_some_and(|[low, high]| high <= low || high.is_nan() || low.is_nan()) {
             return Err(format!(

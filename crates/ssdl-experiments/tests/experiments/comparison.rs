@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
-use ssdl_experiments::comparison::{Choice, Row, report, run};
+use ssdl_experiments::comparison::{Choice, Row, overview, report, run};
 use ssdl_experiments::{Error, Plan, Rows};
 
 const PLAN: &str = r#"
@@ -87,6 +87,50 @@ fn every_split_seed_and_run_has_a_row_and_the_table_has_them_beside_the_paper() 
     assert!(table.contains("### clouds, few (9 labelled, 18 unlabelled, 30 test)"), "{table}");
     assert!(table.contains("88.5 ± 1.5") && table.contains("| theirs (paper)"), "{table}");
     assert!(table.contains("| svm |"), "{table}");
+    let overview = overview(&plan(PLAN), &rows);
+    assert!(overview.contains("| run | clouds, few | clouds, the rest is test |"), "{overview}");
+    assert!(
+        overview.contains(" (88.5) |") && overview.contains("| theirs | – (70.0) |"),
+        "{overview}"
+    );
+}
+
+#[test]
+fn test_samples_may_have_files_of_their_own() {
+    let folder = folder();
+    write_clouds(&folder.path().join("new.txt"), 30, 2);
+    let text =
+        PLAN.replace("[[split]]", "test_files = [\"new.txt\"]\nformat = \"text\"\n\n[[split]]");
+    let text = text.replacen(
+        "test_files = [\"new.txt\"]\nformat = \"text\"\n\n[[split]]\nname = \"the",
+        "[[split]]\nname = \"the",
+        1,
+    );
+    assert!(refusal(&text).contains("leave `test` away"), "{}", refusal(&text));
+    let text = text.replace("unlabelled = 6\ntest = 10\n", "");
+    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let choice = Choice { threads: 1, methods: vec!["svm".into()], ..Choice::default() };
+    run(&plan(&text), &choice, folder.path(), &rows, &Counter::new(usize::MAX)).unwrap();
+    for row in rows.all() {
+        let sizes = (row.n_labelled, row.n_unlabelled, row.n_test);
+        assert_eq!(sizes, if row.split == "few" { (9, 81, 30) } else { (12, 0, 30) });
+    }
+}
+
+#[test]
+fn rows_of_another_version_are_not_mixed_with_ours() {
+    let folder = folder();
+    let choice = Choice { threads: 1, methods: vec!["svm".into()], ..Choice::default() };
+    all(folder.path(), &choice);
+    let path = folder.path().join("rows.csv");
+    let older = std::fs::read_to_string(&path).unwrap().replace(env!("CARGO_PKG_VERSION"), "0.0.1");
+    std::fs::write(&path, &older).unwrap();
+    let rows = Rows::open(&path).unwrap();
+    let outcome = run(&plan(PLAN), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
+    let said = outcome.unwrap_err().to_string();
+    assert!(said.contains("rows of version 0.0.1") && said.contains("--out"), "{said}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), older, "nothing is overwritten");
+    assert!(!report(&plan(PLAN), &rows.all()).is_empty(), "tables of old rows can be made");
 }
 
 #[test]
@@ -137,7 +181,9 @@ fn refusal(text: &str) -> String {
 #[test]
 fn plans_that_cannot_be_run_are_refused_with_the_reason() {
     for (from, to, expected) in [
-        ("label_column", "label_colum", "label_colum"),
+        ("label_column", "label_colum", "`label_colum`; did you mean `label_column`?"),
+        ("label_column", "format = \"cvs\"\nlabel_column", "unknown file format `cvs`"),
+        ("labelled = 3", "labeled = 3", "`labeled`; did you mean `labelled`?"),
         ("method = \"linear-svm\"", "method = \"liner-svm\"", "liner-svm"),
         ("n_atoms = 9", "n_atom = 9", "n_atom"),
         ("prepare = [\"scale=5\"]", "prepare = [\"scail=5\"]", "scail"),

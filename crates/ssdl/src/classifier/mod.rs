@@ -1,5 +1,5 @@
 //! 5. From codes to classes: a linear classifier, active points and class memberships; or votes of
-//! training samples.
+//!    training samples.
 
 mod active;
 pub mod margin;
