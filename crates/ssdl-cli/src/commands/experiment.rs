@@ -41,12 +41,15 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 threads: common.threads.into(),
                 again: args.again,
             };
+            choice.check(plan)?;
             let rows = Rows::open(&path)?;
             watched(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
+            let mut shown = rows.all();
+            shown.retain(|row| choice.wants(&row.run, &row.method));
             let make = if args.brief { comparison::overview } else { comparison::report };
-            (make(plan, &rows.all()), rows.all().len())
+            (make(plan, &shown), rows.all().len())
         }
     };
     if common.json {

@@ -57,7 +57,7 @@ pub fn run(
     rows: &Rows<Row>,
     watch: &dyn Watch,
 ) -> Result<()> {
-    check_choice(plan, choice)?;
+    choice.check(plan)?;
     rows.check_version()?;
     let total = count(plan, choice)?;
     let mut done = 0;
@@ -114,20 +114,32 @@ fn is_chosen(chosen: &[u64], seed: &u64) -> bool {
 }
 
 fn wanted(choice: &Choice, run: &Run) -> bool {
-    choice.methods.is_empty()
-        || choice.methods.iter().any(|name| *name == run.name || *name == run.method)
+    choice.wants(&run.name, &run.method)
 }
 
-fn check_choice(plan: &Plan, choice: &Choice) -> Result<()> {
-    for name in &choice.methods {
-        if !plan.run.iter().any(|run| run.name == *name || run.method == *name) {
-            let known: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
-            let (what, got) = ("run or method of this plan", name.clone());
-            let known = known.join(", ");
-            return Err(Error::Fit(ssdl::Error::Unknown { what, got, known }));
+impl Choice {
+    /// Refuses names that the plan does not have.
+    ///
+    /// # Errors
+    /// If there is one; the error lists the runs.
+    pub fn check(&self, plan: &Plan) -> Result<()> {
+        let is_known =
+            |name: &str| plan.run.iter().any(|run| run.name == name || run.method == name);
+        match self.methods.iter().find(|name| !is_known(name)) {
+            None => Ok(()),
+            Some(got) => {
+                let known: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
+                let (what, got) = ("run or method of this plan", got.clone());
+                Err(Error::Fit(ssdl::Error::Unknown { what, got, known: known.join(", ") }))
+            }
         }
     }
-    Ok(())
+
+    /// Whether a run of this name and method is chosen.
+    #[must_use]
+    pub fn wants(&self, run: &str, method: &str) -> bool {
+        self.methods.is_empty() || self.methods.iter().any(|name| name == run || name == method)
+    }
 }
 
 impl Task<'_> {

@@ -53,8 +53,8 @@ pub fn overview(plan: &Plan, rows: &[Row]) -> String {
     let runs: Vec<&str> = runs.iter().copied().filter(has_cells).collect();
     let named = |(data, split): &(&Data, &Split)| format!("{}, {}", data.name, split.name);
     let names: Vec<String> = splits.iter().map(named).collect();
-    let mut text =
-        "Test accuracy in per cent, mean over the seeds (the paper's in brackets):\n\n".to_owned();
+    let beside = if plan.paper.is_empty() { "" } else { " (the paper's in brackets)" };
+    let mut text = format!("Test accuracy in per cent, mean over the seeds{beside}:\n\n");
     if splits.len() <= MOST_COLUMNS {
         header(&mut text, "run", &names);
         for run in &runs {

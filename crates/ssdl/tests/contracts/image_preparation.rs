@@ -10,7 +10,7 @@ use ssdl::samples::prepare::{Pipeline, Plan, known};
 use ssdl::{Error, Labels, Matrix, Model, Real, Result, Samples};
 
 /// Every step on images, alone and in company; all fit images of 12x10.
-const PREPARATIONS: [&[&str]; 16] = [
+const PREPARATIONS: [&[&str]; 17] = [
     &["deskew"],
     &["gradients=9/4/2"],
     &["gradients=8/3/1"],
@@ -24,6 +24,7 @@ const PREPARATIONS: [&[&str]; 16] = [
     &["resize=15x4"],
     &["join=[none]"],
     &["projection=5"],
+    &["gradients=9/4/2/soft", "power=0.5"],
     &["scale=1", "standardise", "contrast", "resize=8x8", "deskew", "gradients=6/2/2", "scale=5"],
     &["deskew", "join=[gradients=9/4/2 | logarithm,pca=4 | resize=3x3,standardise]", "scale=5"],
     &["join=[projection=3 | deskew,projection=3]", "pca=2"],

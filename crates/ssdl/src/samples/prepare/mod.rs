@@ -16,6 +16,7 @@ mod logarithm;
 mod pca;
 mod pipeline;
 mod plan;
+mod power;
 mod projection;
 mod resize;
 mod scale;
@@ -39,6 +40,7 @@ fn kinds<T: Real>() -> Vec<Kind<T>> {
         Kind::of::<standardise::Standardise<T>>(standardise::DESCRIPTION),
         Kind::of::<pca::Pca<T>>(pca::DESCRIPTION),
         Kind::of::<projection::Projection<T>>(projection::DESCRIPTION),
+        Kind::of::<power::Power>(power::DESCRIPTION),
         Kind::of::<deskew::Deskew>(deskew::DESCRIPTION),
         Kind::of::<gradients::Gradients>(gradients::DESCRIPTION),
         Kind::of::<logarithm::Logarithm<T>>(logarithm::DESCRIPTION),

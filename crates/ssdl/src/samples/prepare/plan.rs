@@ -108,6 +108,7 @@ mod tests {
             "standardise",
             "pca=300",
             "projection=540",
+            "power=0.5",
             "deskew",
             "gradients",
             "gradients=8/3/2",
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(
             refusal("whiten"),
             "unknown preparation step `whiten`; \
-             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, deskew, \
+             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, power=EXPONENT, deskew, \
              gradients[=ORIENTATIONS/CELL/BLOCK[/soft|/signed]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
              resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
