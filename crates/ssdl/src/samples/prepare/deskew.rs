@@ -9,7 +9,8 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "deskew",
     usage: "deskew",
-    sentence: "images sheared upright and centred, by their moments; pixels from 0, the background",
+    sentence: "images sheared upright and centred, by their moments; strokes bright on a dark border, \
+               pixels from 0, or dark on a bright one",
     check: Plan::nothing,
 };
 
@@ -18,7 +19,9 @@ pub(super) const DESCRIPTION: Description = Description {
 /// $v'(x, y) = v(\bar x + (x - x_0) + s\,(y - y_0),\; \bar y + (y - y_0))$ with
 /// $s = \mu_{11} / \mu_{02}$, linear between pixels and 0 outside.
 ///
-/// Moments weigh pixels by their value, below 0 as 0. An image without mass stays. Without the move
+/// Moments weigh pixels by their value, below 0 as 0; where the border of an image is bright, by what is
+/// missing to its brightest pixel, so that ink on paper is sheared like light on black. An image without
+/// mass stays. Without the move
 /// to the middle, gradients of digits that are not centred gain little from the shear. Nothing is
 /// learnt from the training samples.
 #[derive(Debug)]
@@ -61,9 +64,30 @@ impl<T: Real> Step<T> for Deskew {
 
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let (width, n) = (self.image[1], features.rows());
-        let row = || vec![0.0; width];
-        map_images(&features, n, row, |row, image, out| upright(image, width, row, out))
+        let buffers = || (vec![0.0; width], vec![0.0; n]);
+        map_images(&features, n, buffers, |(row, turned), image, out| {
+            let Some(paper) = paper(image, width) else { return upright(image, width, row, out) };
+            turned.iter_mut().zip(image).for_each(|(turned, v)| *turned = paper - v);
+            upright(turned, width, row, out);
+            out.iter_mut().for_each(|v| *v = paper - *v);
+        })
     }
+}
+
+/// The brightest pixel, where the border is nearer to it than to the darkest.
+fn paper(image: &[f32], width: usize) -> Option<f32> {
+    let (low, high) = image
+        .iter()
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+    let (mut sum, mut count) = (0.0, 0.0);
+    let last = image.len() / width - 1;
+    for (y, row) in image.chunks_exact(width).enumerate() {
+        let step = if y == 0 || y == last { 1 } else { (width - 1).max(1) };
+        for v in row.iter().step_by(step) {
+            (sum, count) = (sum + f64::from(*v), count + 1.0);
+        }
+    }
+    (high > low && sum / count > 0.5 * (f64::from(low) + f64::from(high))).then_some(high)
 }
 
 /// `blended` holds one row.
@@ -156,6 +180,20 @@ mod tests {
         let falling: Vec<f32> = (0..25).map(|i| f32::from(i / 5 == 4 - i % 5)).collect();
         assert_eq!(deskewed(&falling, 5), column);
         assert_eq!(deskewed(&column, 5), column);
+    }
+
+    #[test]
+    fn ink_on_paper_is_sheared_like_light_on_black() {
+        let light: Vec<f32> = (0..49).map(|i| f32::from(matches!(i, 8 | 16 | 24))).collect();
+        let ink: Vec<f32> = light.iter().map(|v| 0.9 - 0.8 * v).collect();
+        assert_eq!((paper(&light, 7), paper(&ink, 7)), (None, Some(0.9)));
+        assert_eq!((paper(&[0.5; 9], 3), paper(&[1.0], 1)), (None, None));
+        let step = Deskew { plan: "deskew".parse().expect("plan"), image: [7, 7] };
+        let both = Matrix::from_columns(49, 2, [light, ink].concat()).expect("length");
+        let out = step.map(both);
+        for (v, ink) in out.column(0).iter().zip(out.column(1)) {
+            assert!((0.9 - 0.8 * v - ink).abs() < 1e-6, "{v} {ink}");
+        }
     }
 
     #[test]
