@@ -138,7 +138,7 @@ mod tests {
             refusal("whiten"),
             "unknown preparation step `whiten`; \
              known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, power=EXPONENT, deskew, \
-             gradients[=ORIENTATIONS/CELL/BLOCK[/soft|/signed]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
+             gradients[=O/C/B[/VOTES]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
              resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
     }

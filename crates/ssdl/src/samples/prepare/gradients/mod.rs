@@ -17,9 +17,9 @@ use soft::Soft;
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "gradients",
-    usage: "gradients[=ORIENTATIONS/CELL/BLOCK[/soft|/signed]]",
-    sentence: "histograms of oriented gradients: cells of CELL pixels, normalised in blocks of \
-               BLOCK cells; soft: shared between neighbouring orientations and cells; signed: soft, \
+    usage: "gradients[=O/C/B[/VOTES]]",
+    sentence: "histograms of gradients in O orientations, cells of C pixels, normalised in blocks of \
+               B cells; VOTES soft: shared between neighbouring orientations and cells, signed: soft, \
                and opposite directions apart; 9/4/2 if nothing is said",
     check: |plan| Knobs::read(plan).map(drop),
 };
@@ -30,6 +30,7 @@ const CLIP: f32 = 0.2;
 const SQUARED_LEAST: f32 = 1e-10;
 /// Pixels that are handled side by side.
 const LANES: usize = 16;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Knobs {
     orientations: usize,
@@ -69,7 +70,7 @@ impl Knobs {
                 Ok(Self { orientations, cell, block, voting })
             }
             _ => Err(plan.refuse(
-                "three whole numbers ORIENTATIONS/CELL/BLOCK such as 9/4/2, then /soft or /signed if \
+                "three whole numbers (orientations, cell, block) such as 9/4/2, then /soft or /signed if \
                  wanted: 1 to 180 orientations, at least 1 pixel a cell and 1 cell a block",
             )),
         }
