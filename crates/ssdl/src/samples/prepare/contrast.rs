@@ -150,10 +150,6 @@ impl<T: Real> Step<T> for Contrast {
         Some(self.image)
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let n = features.rows();
         let buffers = || {

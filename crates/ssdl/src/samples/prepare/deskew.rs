@@ -58,10 +58,6 @@ impl<T: Real> Step<T> for Deskew {
         Some(self.image)
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let (width, n) = (self.image[1], features.rows());
         let buffers = || (vec![0.0; width], vec![0.0; n]);

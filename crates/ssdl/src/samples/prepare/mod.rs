@@ -111,8 +111,10 @@ pub trait Step<T: Real>: Debug + Send + Sync {
         Layout::made(self.n_out(), self.image())
     }
 
-    /// The fitted numbers by name; vectors are matrices of one column.
-    fn tensors(&self) -> Vec<(String, Matrix<T>)>;
+    /// The fitted numbers by name, none unless said; vectors are matrices of one column.
+    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
+        Vec::new()
+    }
 
     /// Maps `n_in × n_samples` to `n_out × n_samples`, trusting the shape; see
     /// [`apply`](Step::apply).

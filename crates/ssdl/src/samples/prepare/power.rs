@@ -56,10 +56,6 @@ impl<T: Real> Step<T> for Power {
         self.layout.image()
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         features.par_columns_mut().for_each(|x| {
             for x in x {

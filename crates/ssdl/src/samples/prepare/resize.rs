@@ -107,10 +107,6 @@ impl<T: Real> Step<T> for Resize {
         Some([self.rows.len(), self.columns.len()])
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let half = || vec![0.0; self.rows.len() * self.from[1]];
         let n_out = Step::<T>::n_out(self);

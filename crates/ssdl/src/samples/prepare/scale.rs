@@ -48,10 +48,6 @@ impl<T: Real> Step<T> for Scale {
         self.layout.image()
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         features.par_columns_mut().for_each(|x| set_length(x, self.factor));
         features

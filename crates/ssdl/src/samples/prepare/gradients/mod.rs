@@ -247,10 +247,6 @@ impl<T: Real> Step<T> for Gradients {
         [across, block, block, orientations].into_iter().fold(down, usize::saturating_mul)
     }
 
-    fn tensors(&self) -> Vec<(String, Matrix<T>)> {
-        Vec::new()
-    }
-
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let n_out = Step::<T>::n_out(self);
         let work = |buffers: &mut Buffers, image: &[f32], out: &mut [f32]| {
