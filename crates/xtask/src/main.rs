@@ -5,6 +5,7 @@
 mod bench;
 mod generate;
 mod outcome;
+mod python;
 mod table;
 mod test;
 mod workspace;
@@ -17,9 +18,10 @@ const HELP: &str = "\
 Usage: cargo xtask <command> [options]
 
 Commands:
-  test       format, lints, documentation, all tests, generated files
+  test       format, lints, documentation, all tests, generated files, the Python package
   generate   write the generated files
   tables     write the tables of docs/results.md and README.md from the rows in results/
+  python     the tests of the Python package alone, or its generated classes
   bench      accuracy, objective, time and memory, beside the reference
 
 cargo xtask <command> --help explains a command.";
@@ -44,6 +46,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
         "test" => test::run(rest),
         "generate" => generate::run(rest),
         "tables" => generate::tables(rest),
+        "python" => python::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             println!("{HELP}");

@@ -8,13 +8,15 @@ use std::time::Instant;
 
 use crate::generate;
 use crate::outcome::{Outcome, While};
+use crate::python;
 use crate::table::Table;
 use crate::workspace;
 
 const HELP: &str = "\
 Usage: cargo xtask test [--verbose]
 
-Runs the format check, the lints, the documentation, all tests and the check of generated files.
+Runs the format check, the lints, the documentation, all tests, the check of generated files and the
+tests of the Python package, which need Python 3.11 or later.
 Stops at the first step that fails and names the command that repeats it.
 
 Options:
@@ -69,6 +71,11 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     if failure.is_none() && !record(&mut table, "generated files", generate::check) {
         failure = Some("cargo xtask generate".to_owned());
+    }
+    if failure.is_none()
+        && !record(&mut table, "python", || python::check(&logs.join("python.log")))
+    {
+        failure = Some("cargo xtask python".to_owned());
     }
     println!("\n{}", table.render());
     match failure {

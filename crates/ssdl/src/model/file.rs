@@ -6,81 +6,17 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
 
+use super::header::{self, Header, SavedAttachment, refuse};
 use super::tensor::{Tensor, dtype, from_little_endian, little_endian};
-use super::{Model, OutOfSample, Report, Tied};
+use super::{Model, OutOfSample, Tied};
 use crate::classifier::{Decision, LinearClassifier, Vote, Voters};
-use crate::graph::{Attachment, Rule};
+use crate::graph::Attachment;
 use crate::samples::prepare::{Pipeline, Plan};
 use crate::{Error, Labels, Matrix, Real, Result};
-
-/// What the header says this is.
-const FORMAT: &str = "ssdl-model";
-/// Versions that this library reads; it writes the last.
-const VERSIONS: &[u32] = &[2];
-/// Longest header that is read: a name of a class here, a trace there, but never more than this.
-const LONGEST_HEADER: u64 = 64 << 20;
-
-#[derive(Serialize, Deserialize)]
-struct Header {
-    format: String,
-    version: u32,
-    precision: String,
-    method: String,
-    knobs: Vec<(String, String)>,
-    classes: Vec<String>,
-    prepare: Vec<String>,
-    n_features: usize,
-    /// 0 where the method classifies the prepared samples as they are.
-    n_atoms: usize,
-    image: Option<[usize; 2]>,
-    out_of_sample: OutOfSample,
-    attachment: Option<SavedAttachment>,
-    /// Who votes; `None` where the decision is linear.
-    voters: Option<Voters>,
-    report: Report,
-}
-
-/// An attachment without what it remembers of the training samples; that is a tensor.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct SavedAttachment {
-    #[serde(flatten)]
-    rule: Rule,
-    scale: f64,
-}
-
-/// Only what must be known before the rest is believed.
-#[derive(Deserialize)]
-struct Version {
-    format: String,
-    version: u32,
-}
-
-/// The number type inside a model file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// `f32`.
-    Single,
-    /// `f64`.
-    Double,
-}
-
-/// The number type of a model file, from its header alone.
-///
-/// # Errors
-/// If the file cannot be read or is not a model.
-pub fn precision_of(path: &Path) -> Result<Precision> {
-    match read_header(path)?.precision.as_str() {
-        "f32" => Ok(Precision::Single),
-        "f64" => Ok(Precision::Double),
-        other => Err(refuse(path, &format!("its numbers are `{other}`, not f32 or f64"))),
-    }
-}
 
 impl<T: Real> Model<T> {
     /// Writes the model; an existing file is replaced only once the new one is whole.
@@ -89,24 +25,29 @@ impl<T: Real> Model<T> {
     /// If the folder or the disk does not allow it; the old file is then still there.
     pub fn save(&self, path: &Path) -> Result<()> {
         let io = |source| Error::Io { path: path.to_owned(), source };
-        let header = serde_json::to_string(&self.header()).map_err(|e| io(e.into()))?;
-        let metadata = HashMap::from([("ssdl".to_owned(), header)]);
+        let metadata = self.metadata().map_err(io)?;
         if path.exists() && !path.is_file() {
             return Err(io(std::io::Error::other("not a plain file: it would be replaced")));
         }
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary =
             tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(io)?;
-        safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path()).map_err(
-            |e| match e {
-                safetensors::SafeTensorError::IoError(source) => io(source),
-                other => io(std::io::Error::other(other.to_string())),
-            },
-        )?;
+        safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
+            .map_err(|e| io(as_io(e)))?;
         temporary.as_file().sync_all().map_err(io)?;
         allow_others_to_read(temporary.as_file()).map_err(io)?;
         temporary.persist(path).map_err(|e| io(e.error))?;
         Ok(())
+    }
+
+    /// The bytes that [`Model::save`] writes.
+    ///
+    /// # Errors
+    /// If the model cannot be written down in this format; no fitted model is known that cannot.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let io = |source| Error::Io { path: header::in_memory().to_owned(), source };
+        let metadata = self.metadata().map_err(io)?;
+        safetensors::serialize(self.tensors(), Some(metadata)).map_err(|e| io(as_io(e)))
     }
 
     /// Reads a model whose numbers are of this type.
@@ -116,21 +57,37 @@ impl<T: Real> Model<T> {
     /// parts do not fit each other. Nothing larger than the file is allocated.
     pub fn load(path: &Path) -> Result<Self> {
         // The header is read and judged before the body, so hostile bytes stay cheap.
-        let header = read_header(path)?;
+        let header = header::of_file(path)?;
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(io)?;
+        Self::read(path, header, &bytes)
+    }
+
+    /// Reads a model from the bytes of its file.
+    ///
+    /// # Errors
+    /// As [`Model::load`], with the place of the path taken by words.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(header::in_memory(), header::of_bytes(bytes)?, bytes)
+    }
+
+    fn read(path: &Path, header: Header, bytes: &[u8]) -> Result<Self> {
         if header.precision != T::NAME {
             let found = &header.precision;
             return Err(refuse(path, &format!("its numbers are {found}, asked for {}", T::NAME)));
         }
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| refuse(path, &e))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
         Parts { path, header, tensors }.assemble()
+    }
+
+    fn metadata(&self) -> std::io::Result<HashMap<String, String>> {
+        Ok(HashMap::from([("ssdl".to_owned(), serde_json::to_string(&self.header())?)]))
     }
 
     fn header(&self) -> Header {
         Header {
-            format: FORMAT.to_owned(),
-            version: VERSIONS[VERSIONS.len() - 1],
+            format: header::FORMAT.to_owned(),
+            version: header::VERSIONS[header::VERSIONS.len() - 1],
             precision: T::NAME.to_owned(),
             method: self.method.clone(),
             knobs: self.knobs.clone(),
@@ -194,6 +151,13 @@ impl<T: Real> Model<T> {
     }
 }
 
+fn as_io(error: safetensors::SafeTensorError) -> std::io::Error {
+    match error {
+        safetensors::SafeTensorError::IoError(source) => source,
+        other => std::io::Error::other(other.to_string()),
+    }
+}
+
 /// A file that everybody may read, as any program would leave it; temporary files are private.
 fn allow_others_to_read(file: &File) -> std::io::Result<()> {
     #[cfg(unix)]
@@ -204,60 +168,6 @@ fn allow_others_to_read(file: &File) -> std::io::Result<()> {
     #[cfg(not(unix))]
     let _ = file;
     Ok(())
-}
-
-fn refuse(path: &Path, reason: &dyn std::fmt::Display) -> Error {
-    Error::Format { path: path.to_owned(), reason: reason.to_string() }
-}
-
-/// What safetensors keeps in its JSON beside the tensors.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(rename = "__metadata__")]
-    metadata: Option<HashMap<String, String>>,
-}
-
-/// Reads and checks our header, and nothing else of the file.
-fn read_header(path: &Path) -> Result<Header> {
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    let mut length = [0u8; 8];
-    if size < 8 || file.read_exact(&mut length).is_err() {
-        return Err(refuse(path, &"it is empty or cut off before its header"));
-    }
-    let announced = u64::from_le_bytes(length);
-    if announced > LONGEST_HEADER || announced > size - 8 {
-        return Err(refuse(
-            path,
-            &format!(
-                "its header claims {announced} bytes, the file has {size}: cut off or another format"
-            ),
-        ));
-    }
-    let mut json = Vec::new();
-    file.take(announced).read_to_end(&mut json).map_err(io)?;
-    let envelope: Envelope = serde_json::from_slice(&json)
-        .map_err(|e| refuse(path, &format!("its header is not that of a safetensors file: {e}")))?;
-    let metadata = envelope.metadata.unwrap_or_default();
-    let text = metadata
-        .get("ssdl")
-        .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
-    let version: Version = serde_json::from_str(text)
-        .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
-    if version.format != FORMAT {
-        return Err(refuse(path, &format!("its header says `{}`", version.format)));
-    }
-    if !VERSIONS.contains(&version.version) {
-        return Err(refuse(
-            path,
-            &format!(
-                "format version {}; this program reads {VERSIONS:?}: update it, or fit again",
-                version.version
-            ),
-        ));
-    }
-    serde_json::from_str(text).map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))
 }
 
 /// A file whose framing is sound; its contents are not believed yet.

@@ -2,10 +2,11 @@
 
 mod attach;
 mod file;
+mod header;
 mod tensor;
 
 pub use attach::{Pull, code_new};
-pub use file::{Precision, precision_of};
+pub use header::{Precision, precision_of, precision_of_bytes};
 
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@ use crate::common::{clouds, fit_with, options, small_problem};
 use serde_json::json;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
-use ssdl::model::{Precision, precision_of};
+use ssdl::model::{Precision, precision_of, precision_of_bytes};
 use ssdl::{Error, Model, Real};
 
 fn fitted<T: Real>(method: &str, prepare: &[&str]) -> Model<T> {
@@ -41,6 +41,29 @@ fn round_trip<T: Real>(method: &str, prepare: &[&str]) {
     let (new, _) = clouds::<T>(3, 12, 20, 2);
     let (p, q) = (model.predict(new.clone()).unwrap(), again.predict(new).unwrap());
     assert_eq!((p.scores, p.labels), (q.scores, q.labels), "{what}");
+}
+
+#[test]
+fn a_model_in_memory_is_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for method in methods::all::<f32>() {
+        let name = method.describe().name;
+        let (samples, _) = small_problem::<f32>(1);
+        let model = fit_with(method, &[], samples, &options(), &mut Silent).unwrap();
+        model.save(&path).unwrap();
+        let bytes = model.to_bytes().unwrap();
+        assert!(bytes == std::fs::read(&path).unwrap(), "{name}");
+        assert_eq!(precision_of_bytes(&bytes).unwrap(), Precision::Single, "{name}");
+        let again = Model::<f32>::from_bytes(&bytes).unwrap();
+        assert!(again.to_bytes().unwrap() == bytes, "{name}");
+
+        let error = Model::<f64>::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.starts_with("model in memory: "), "{name}: {error}");
+        for cut in [0, 7, 8, 100, bytes.len() - 1] {
+            assert!(Model::<f32>::from_bytes(&bytes[..cut]).is_err(), "{name}, {cut} bytes");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Errors of the library as exceptions: each its own class, and one that Python users expect.
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use ssdl::Error;
+
+/// Turns what the library returns into what Python raises.
+pub trait OrRaise<T> {
+    /// The value, or the exception of its error.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for ssdl::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, &error))
+    }
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    let class = match error {
+        Error::Io { path, source } => return of_system(path, source),
+        Error::Knob { .. } => "KnobError",
+        Error::Unknown { .. } => "UnknownNameError",
+        Error::Shape { .. } => "ShapeError",
+        Error::NotFinite { .. } => "NotFiniteError",
+        Error::Labels(_) => "LabelsError",
+        Error::Samples(_) => "SamplesError",
+        Error::Graph(_) => "GraphError",
+        Error::Memory { .. } => "MemoryLimitError",
+        Error::Diverged { .. } => "DivergedError",
+        Error::Cancelled => "CancelledError",
+        Error::Format { .. } => "ModelFileError",
+        _ => "SsdlError",
+    };
+    // The classes have two parents each, which only Python can declare.
+    let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((error.to_string(),));
+    raised().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// With its number Python picks the class itself, such as `FileNotFoundError`.
+fn of_system(path: &std::path::Path, source: &std::io::Error) -> PyErr {
+    let words = source.to_string();
+    match source.raw_os_error() {
+        Some(number) => {
+            let words = words.trim_end_matches(&format!(" (os error {number})")).to_owned();
+            PyOSError::new_err((number, words, path.as_os_str().to_owned()))
+        }
+        None => std::io::Error::new(source.kind(), format!("{}: {words}", path.display())).into(),
+    }
+}

@@ -1,0 +1,113 @@
+//! Long work in a thread of its own, while the caller's thread listens: to Ctrl-C, which Python
+//! tells only to its main thread, and to what the fit has to say.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use ssdl::fit::{Flow, Progress, Watch};
+
+/// How often signals are looked for.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// How long a stopped fit may take to end its step before it is left to end it alone.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What the worker says.
+enum Word<R> {
+    Step(Progress),
+    Notice(String),
+    Done(R),
+}
+
+/// Looks on from within the worker, and passes on.
+struct Messenger<R> {
+    outbox: Sender<Word<R>>,
+    stop: Arc<AtomicBool>,
+    passes_steps: bool,
+}
+
+impl<R: Send> Watch for Messenger<R> {
+    fn step(&mut self, progress: &Progress) -> Flow {
+        if self.passes_steps {
+            // Nobody listens after Ctrl-C; then the flag is up.
+            let _ = self.outbox.send(Word::Step(*progress));
+        }
+        if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn notice(&mut self, sentence: &str) {
+        let _ = self.outbox.send(Word::Notice(sentence.to_owned()));
+    }
+}
+
+/// Runs the work with the interpreter released; gives back its result and its notices.
+///
+/// `report`, if there is one, is called with iteration, limit, step and objective after every step.
+/// An exception, be it of Ctrl-C or of `report`, stops the work and is raised.
+pub fn run<R: Send + 'static>(
+    py: Python<'_>,
+    report: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&mut dyn Watch) -> R + Send + 'static,
+) -> PyResult<(R, Vec<String>)> {
+    let (outbox, mut inbox) = channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut messenger =
+        Messenger { outbox: outbox.clone(), stop: stop.clone(), passes_steps: report.is_some() };
+    let worker = Builder::new().name("ssdl".to_owned()).spawn(move || {
+        let _ = outbox.send(Word::Done(work(&mut messenger)));
+    })?;
+
+    let mut notices = Vec::new();
+    loop {
+        let heard = match hear(py, &mut inbox, BETWEEN_LOOKS) {
+            Ok(Word::Done(result)) => return Ok((result, notices)),
+            Ok(Word::Notice(sentence)) => {
+                notices.push(sentence);
+                Ok(())
+            }
+            Ok(Word::Step(progress)) => tell(report, &progress),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked(worker)),
+        };
+        if let Err(exception) = heard.and_then(|()| py.check_signals()) {
+            stop.store(true, Ordering::Relaxed);
+            py.detach(move || wait_for_end(&inbox));
+            return Err(exception);
+        }
+    }
+}
+
+fn hear<R: Send>(
+    py: Python<'_>,
+    inbox: &mut Receiver<Word<R>>,
+    patience: Duration,
+) -> Result<Word<R>, RecvTimeoutError> {
+    py.detach(move || inbox.recv_timeout(patience))
+}
+
+fn wait_for_end<R>(inbox: &Receiver<Word<R>>) {
+    while !matches!(inbox.recv_timeout(GRACE), Ok(Word::Done(_)) | Err(_)) {}
+}
+
+fn tell(report: Option<&Bound<'_, PyAny>>, progress: &Progress) -> PyResult<()> {
+    let Some(report) = report else { return Ok(()) };
+    let Progress { iteration, max_iterations, step, objective } = *progress;
+    let total = objective.map(|objective| objective.total());
+    report.call1((iteration, max_iterations, step.name(), total)).map(drop)
+}
+
+/// A panic is a bug of the library; the interpreter survives it.
+fn panicked(worker: JoinHandle<()>) -> PyErr {
+    let words = worker.join().err().as_deref().and_then(words_of).unwrap_or_default();
+    PyRuntimeError::new_err(format!("this is a bug of ssdl, please report it: {words}"))
+}
+
+fn words_of(payload: &(dyn Any + Send)) -> Option<String> {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+}

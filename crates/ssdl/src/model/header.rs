@@ -1,0 +1,159 @@
+//! The JSON header of a model file: read and judged before anything else of it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{OutOfSample, Report};
+use crate::classifier::Voters;
+use crate::graph::Rule;
+use crate::{Error, Result};
+
+/// What the header says this is.
+pub(super) const FORMAT: &str = "ssdl-model";
+/// Versions that this library reads; it writes the last.
+pub(super) const VERSIONS: &[u32] = &[2];
+/// Longest header that is read: a name of a class here, a trace there, but never more than this.
+const LONGEST_HEADER: u64 = 64 << 20;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Header {
+    pub format: String,
+    pub version: u32,
+    pub precision: String,
+    pub method: String,
+    pub knobs: Vec<(String, String)>,
+    pub classes: Vec<String>,
+    pub prepare: Vec<String>,
+    pub n_features: usize,
+    /// 0 where the method classifies the prepared samples as they are.
+    pub n_atoms: usize,
+    pub image: Option<[usize; 2]>,
+    pub out_of_sample: OutOfSample,
+    pub attachment: Option<SavedAttachment>,
+    /// Who votes; `None` where the decision is linear.
+    pub voters: Option<Voters>,
+    pub report: Report,
+}
+
+/// An attachment without what it remembers of the training samples; that is a tensor.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct SavedAttachment {
+    #[serde(flatten)]
+    pub rule: Rule,
+    pub scale: f64,
+}
+
+/// Only what must be known before the rest is believed.
+#[derive(Deserialize)]
+struct Version {
+    format: String,
+    version: u32,
+}
+
+/// The number type inside a model file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
+/// The number type of a model file, from its header alone.
+///
+/// # Errors
+/// If the file cannot be read or is not a model.
+pub fn precision_of(path: &Path) -> Result<Precision> {
+    of_file(path)?.precision(path)
+}
+
+/// The number type of a model in memory, from its header alone.
+///
+/// # Errors
+/// If the bytes are not those of a model.
+pub fn precision_of_bytes(bytes: &[u8]) -> Result<Precision> {
+    of_bytes(bytes)?.precision(in_memory())
+}
+
+impl Header {
+    fn precision(&self, path: &Path) -> Result<Precision> {
+        match self.precision.as_str() {
+            "f32" => Ok(Precision::Single),
+            "f64" => Ok(Precision::Double),
+            other => Err(refuse(path, &format!("its numbers are `{other}`, not f32 or f64"))),
+        }
+    }
+}
+
+pub(super) fn refuse(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Format { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// What safetensors keeps in its JSON beside the tensors.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "__metadata__")]
+    metadata: Option<HashMap<String, String>>,
+}
+
+/// What stands in errors for the path of a model that has none.
+pub(super) fn in_memory() -> &'static Path {
+    Path::new("model in memory")
+}
+
+/// Reads and checks our header, and nothing else of the file.
+pub(super) fn of_file(path: &Path) -> Result<Header> {
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    read(path, file, size)
+}
+
+/// The header of a model in memory.
+pub(super) fn of_bytes(bytes: &[u8]) -> Result<Header> {
+    read(in_memory(), bytes, bytes.len() as u64)
+}
+
+fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
+    let io = |source| Error::Io { path: path.to_owned(), source };
+    let mut length = [0u8; 8];
+    if size < 8 || file.read_exact(&mut length).is_err() {
+        return Err(refuse(path, &"it is empty or cut off before its header"));
+    }
+    let announced = u64::from_le_bytes(length);
+    if announced > LONGEST_HEADER || announced > size - 8 {
+        return Err(refuse(
+            path,
+            &format!(
+                "its header claims {announced} bytes, the file has {size}: cut off or another format"
+            ),
+        ));
+    }
+    let mut json = Vec::new();
+    file.take(announced).read_to_end(&mut json).map_err(io)?;
+    let envelope: Envelope = serde_json::from_slice(&json)
+        .map_err(|e| refuse(path, &format!("its header is not that of a safetensors file: {e}")))?;
+    let metadata = envelope.metadata.unwrap_or_default();
+    let text = metadata
+        .get("ssdl")
+        .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
+    let version: Version = serde_json::from_str(text)
+        .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
+    if version.format != FORMAT {
+        return Err(refuse(path, &format!("its header says `{}`", version.format)));
+    }
+    if !VERSIONS.contains(&version.version) {
+        return Err(refuse(
+            path,
+            &format!(
+                "format version {}; this program reads {VERSIONS:?}: update it, or fit again",
+                version.version
+            ),
+        ));
+    }
+    serde_json::from_str(text).map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))
+}

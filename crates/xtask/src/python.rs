@@ -1,0 +1,155 @@
+//! `cargo xtask python`: the Python package, installed into an environment of its own and tested
+//! there as users would have it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::outcome::{Outcome, While};
+use crate::workspace;
+
+const HELP: &str = "\
+Usage: cargo xtask python [--generate]
+
+Installs the package with pip into target/python and runs python/tests there. Needs Python 3.11 or
+later, found as `python3` or `python`, or by the variable PYTHON; pip fetches what the tests need.
+
+Options:
+  --generate   instead of the tests, write python/ssdl/_methods.py from the register of methods";
+
+const OLDEST: (u32, u32) = (3, 11);
+/// Optimised like a release where it matters, and mostly compiled by the tests already.
+const PROFILE: &str = "build-args=--profile=dev";
+
+pub fn run(arguments: &[String]) -> Outcome<()> {
+    let generate = match arguments {
+        [] => false,
+        [flag] if flag == "--generate" => true,
+        [flag] if flag == "--help" || flag == "-h" => {
+            println!("{HELP}");
+            return Ok(());
+        }
+        _ => return Err(format!("python does not know these arguments\n\n{HELP}").into()),
+    };
+    let mut show = |command: &mut Command| -> Outcome<bool> {
+        Ok(command.status().during(|| "python")?.success())
+    };
+    let python = installed(&mut show)?;
+    let arguments: &[&str] =
+        if generate { &["python/generate.py"] } else { &["-m", "pytest", "--quiet"] };
+    if show(&mut call(&python, arguments))? { Ok(()) } else { Err("it failed".into()) }
+}
+
+/// The step of `cargo xtask test`: output goes to the log; says how many tests there are. Without a
+/// Python it says so and passes: the rest of the workspace needs none.
+pub fn check(log: &Path) -> Outcome<String> {
+    if let Err(reason) = find() {
+        return Ok(format!("skipped: {reason}"));
+    }
+    fs::write(log, "").during(|| log.display().to_string())?;
+    let mut into_log = |command: &mut Command| -> Outcome<bool> {
+        let file = fs::OpenOptions::new().append(true).open(log).during(|| "log")?;
+        let both = file.try_clone().during(|| "log")?;
+        command.stdin(Stdio::null()).stdout(file).stderr(both);
+        Ok(command.status().during(|| "python")?.success())
+    };
+    let passed = installed(&mut into_log)
+        .and_then(|python| into_log(&mut call(&python, &["-m", "pytest", "--quiet"])));
+    let bytes = fs::read(log).during(|| log.display().to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    match passed {
+        Ok(true) => Ok(summary(&text).to_owned()),
+        Ok(false) => Err(text.into_owned().into()),
+        Err(error) => Err(format!("{text}{error}").into()),
+    }
+}
+
+/// Runs a command with its output where it belongs; whether it succeeded.
+type Show<'a> = &'a mut dyn FnMut(&mut Command) -> Outcome<bool>;
+
+/// Installs the package as it is now; gives back the interpreter of its environment.
+fn installed(show: Show<'_>) -> Outcome<PathBuf> {
+    let folder = workspace::target()?.join("python");
+    let python = if cfg!(windows) {
+        folder.join("Scripts").join("python.exe")
+    } else {
+        folder.join("bin").join("python")
+    };
+    // The interpreter that an old environment points to may be gone.
+    if !python.exists() || version(&python).is_none() {
+        let system = find()?;
+        let place = folder.display().to_string();
+        if !show(&mut call(&system, &["-m", "venv", "--clear", &place]))? {
+            return Err(format!("{} -m venv {place} failed", system.display()).into());
+        }
+    }
+    let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
+    let package = ["--config-settings", PROFILE, ".[test]"];
+    if show(call(&python, &pip).args(package))? {
+        Ok(python)
+    } else {
+        Err("pip could not install the package".into())
+    }
+}
+
+/// An interpreter that is new enough.
+fn find() -> Outcome<PathBuf> {
+    let given = std::env::var_os("PYTHON").map(PathBuf::from);
+    let names = match given {
+        Some(path) => vec![path],
+        None => ["python3", "python"].map(PathBuf::from).to_vec(),
+    };
+    let mut seen = Vec::new();
+    for name in names {
+        match version(&name) {
+            Some(found) if found >= OLDEST => return Ok(name),
+            Some((major, minor)) => seen.push(format!("{} is {major}.{minor}", name.display())),
+            None => seen.push(format!("{} does not run", name.display())),
+        }
+    }
+    let (major, minor) = OLDEST;
+    Err(format!(
+        "Python {major}.{minor} or later is needed for the Python package ({}); install it, or set \
+         PYTHON to its path",
+        seen.join(", ")
+    )
+    .into())
+}
+
+/// The version of an interpreter; `None` if it does not run.
+fn version(python: &Path) -> Option<(u32, u32)> {
+    let script = "import sys; print(sys.version_info[0], sys.version_info[1])";
+    let output = Command::new(python).args(["-c", script]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+fn call(python: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(python);
+    command.args(arguments).current_dir(workspace::top());
+    command
+}
+
+/// The last line of pytest, without its time.
+fn summary(text: &str) -> &str {
+    let last = text.lines().rev().find(|line| line.contains(" passed")).unwrap_or_default();
+    last.split(" in ").next().unwrap_or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_of_pytest_is_its_last_line() {
+        let text = "....\n805 passed, 8 skipped, 6 warnings in 38.44s\n";
+        assert_eq!(summary(text), "805 passed, 8 skipped, 6 warnings");
+        assert_eq!(summary("nothing ran\n"), "");
+    }
+
+    #[test]
+    fn an_interpreter_that_is_not_there_has_no_version() {
+        assert_eq!(version(Path::new("no-such-python")), None);
+    }
+}

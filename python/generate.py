@@ -1,0 +1,315 @@
+"""Write python/ssdl/_methods.py: one class for each method of the register.
+
+Usage: python python/generate.py [--check]
+
+Names, defaults, ranges and sentences come from the installed extension, so they cannot differ
+from the library's. With --check nothing is written; the exit code says whether the file is current.
+"""
+
+import importlib.machinery
+import importlib.util
+import sys
+import textwrap
+from pathlib import Path
+
+TARGET = Path(__file__).parent / "ssdl" / "_methods.py"
+
+ACRONYMS = {"ssdl", "ga", "ussdl", "sc", "svm"}
+# Where scikit-learn has one spelling for all its estimators.
+SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
+TYPES = {
+    "whole_from": "int",
+    "from": "float",
+    "above": "float",
+    "between": "float",
+    "several_above": "array-like of float, or float",
+    "switch": "bool",
+    "text": "str",
+}
+
+HEAD = '''"""The methods as classes; python/generate.py writes them from the register."""
+
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ._base import COMMON_CONSTRAINTS, DictionaryClassifier, FewLabelClassifier
+
+__all__ = [
+{names}
+]
+'''
+
+CLASS = '''
+
+class {name}({base}):
+    r"""{doc}
+    """
+
+    _method = "{method}"
+    _knobs = {{
+{knobs}
+    }}
+    _parameter_constraints = {{
+{constraints}
+        **COMMON_CONSTRAINTS,
+    }}
+
+    def __init__(
+        self,
+        *,
+{signature}
+    ):
+{body}
+'''
+
+ATTRIBUTES = [
+    ("classes_", "ndarray of shape (n_classes,)", "The classes, sorted, in the type of `y`."),
+    ("transduction_", "ndarray of shape (n_samples,)", "Classes found for the training samples."),
+    (
+        "label_distributions_",
+        "ndarray of shape (n_samples, n_classes)",
+        "Shares of the classes in each training sample.",
+    ),
+    ("n_iter_", "int", "Outer iterations."),
+    ("objective_", "dict", "The objective at the end, by term, and its `total`."),
+    ("termination_condition_", "str", "Why the fit stopped."),
+    ("n_features_in_", "int", "Features of a sample."),
+    (
+        "feature_names_in_",
+        "ndarray of shape (n_features_in_,)",
+        "Names of the columns, if `X` had names that are all text.",
+    ),
+]
+ATOM_ATTRIBUTES = [
+    (
+        "components_",
+        "ndarray of shape (n_atoms, n_prepared_features)",
+        "Atoms, in the space of prepared samples.",
+    ),
+    ("codes_", "ndarray of shape (n_samples, n_atoms)", "Codes of the training samples."),
+]
+LINEAR_ATTRIBUTES = [
+    (
+        "coef_",
+        "ndarray of shape (n_classes, n_atoms or n_prepared_features)",
+        "Weights of the classifier; none where training samples vote.",
+    ),
+    ("intercept_", "ndarray of shape (n_classes,)", "Bias of the classifier."),
+]
+
+EXAMPLE = """\
+>>> from sklearn.datasets import load_digits
+>>> from ssdl import {name}
+>>> X, y = load_digits(return_X_y=True)
+>>> few = y[:600].copy()
+>>> few[100:] = -1
+>>> model = {name}({arguments}).fit(X[:600], few)
+>>> bool(model.score(X[600:], y[600:]) > 0.7)
+True"""
+
+
+def extension():
+    """The Rust module alone: the package around it may be what is to be written."""
+    # A script's own folder comes first among the places, and there the package is not compiled.
+    for folder in map(Path, sys.path):
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+            for path in (folder / "ssdl").glob(f"_ssdl*{suffix}"):
+                spec = importlib.util.spec_from_file_location("_ssdl", path)
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    raise SystemExit("no compiled ssdl is installed: install the package first")
+
+
+def class_name(method):
+    parts = method.split("-")
+    return "".join(part.upper() if part in ACRONYMS else part.capitalize() for part in parts)
+
+
+def parameter(knob):
+    return SPELLINGS.get(knob["name"], knob["name"])
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def default(knob):
+    """The default as a value of Python."""
+    text, kind = knob["default"], knob["kind"]
+    if kind == "switch":
+        return text == "true"
+    if kind == "whole_from":
+        return int(text)
+    if kind == "several_above":
+        return tuple(float(part) for part in text.split(","))
+    return float(text) if kind != "one_of" and is_number(text) else text
+
+
+def type_words(knob):
+    if knob["kind"] == "one_of":
+        return "{" + ", ".join(f'"{word}"' for word in knob["words"]) + "}"
+    words = TYPES[knob["kind"]]
+    return f"{words} or str" if words == "float" and isinstance(default(knob), str) else words
+
+
+def constraint(knob):
+    low, high = knob.get("low"), knob.get("high")
+    match knob["kind"]:
+        case "whole_from":
+            return [f'Interval(Integral, {low}, None, closed="left")']
+        case "from":
+            return [f'Interval(Real, {low}, None, closed="left")']
+        case "between":
+            return [f'Interval(Real, {low}, {high}, closed="neither")']
+        case "above":
+            more = ["str"] if isinstance(default(knob), str) else []
+            return [f'Interval(Real, {low}, None, closed="neither")', *more]
+        case "several_above":
+            return ['"array-like"', f'Interval(Real, {low}, None, closed="neither")']
+        case "switch":
+            return ['"boolean"']
+        case "one_of":
+            return ["StrOptions({" + ", ".join(f'"{word}"' for word in knob["words"]) + "})"]
+    return ["str"]
+
+
+def common_parameters(module):
+    """Parameters that belong to every fit: name, default, type, sentences."""
+    prepare = tuple(module.default_preparation())
+    return [
+        (
+            "prepare",
+            prepare,
+            "sequence of str, or str",
+            "Preparation steps, fitted on the training samples, kept in the model and applied to "
+            "every sample; empty for none. The notes list them.",
+        ),
+        (
+            "image_shape",
+            None,
+            "(int, int) or None",
+            "Height and width, where samples are images (pixels row by row).",
+        ),
+        (
+            "unlabeled",
+            None,
+            "object",
+            "What marks a sample without a label in `y`, besides None, NaN and NA, which always do "
+            "so. By default -1, unless there is only one other class: then -1 is a class.",
+        ),
+        ("memory_limit", None, "int or None", "Bytes that the fit may use."),
+        (
+            "random_state",
+            0,
+            "int, RandomState instance or None",
+            "Seed of everything random. The same seed gives the same bits for any `n_jobs`; None "
+            "draws a seed.",
+        ),
+        ("n_jobs", None, "int or None", "Threads; None is 1 unless joblib says otherwise, -1 all."),
+        ("verbose", 0, "int", "1 prints a line for every iteration, 2 for every step."),
+    ]
+
+
+def wrapped(text, indent):
+    lines = []
+    for part in text.splitlines():
+        lines += textwrap.wrap(
+            part, 97, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        ) or [""]
+    return lines
+
+
+def entry(name, words, sentences):
+    return [*wrapped(f"{name} : {words}", "    "), *wrapped(sentences, "        ")]
+
+
+def section(title, lines):
+    return ["", f"    {title}", "    " + "-" * len(title), *lines]
+
+
+def knob_sentences(knob):
+    allowed = "" if knob["kind"] in ("switch", "one_of") else f" Allowed: {knob['allowed']}."
+    letter = f" Letter: {knob['symbol']}." if knob["symbol"] else ""
+    return f"{knob['sentence'].rstrip('.')}.{letter}{allowed}"
+
+
+def notes(steps):
+    lines = ["    Preparation steps:", ""]
+    for usage, sentence in steps:
+        first, *rest = wrapped(f"- ``{usage}``: {sentence}", "    ")
+        lines += [first, *(f"  {line}" for line in rest)]
+    return lines
+
+
+def docstring(method, name, common, steps):
+    has_atoms = method["coding"] != "none"
+    lines = [f"{method['title']}.", "", *wrapped(method["summary"], "    "), ""]
+    lines += ["    .. math::", ""]
+    lines += [f"        {line.strip()}" for line in method["objective"].splitlines()]
+    parameters = []
+    for knob in method["knobs"]:
+        words = f"{type_words(knob)}, default={default(knob)!r}"
+        parameters += entry(parameter(knob), words, knob_sentences(knob))
+    for common_name, value, words, sentences in common:
+        parameters += entry(common_name, f"{words}, default={value!r}", sentences)
+    lines += section("Parameters", parameters)
+    attributes = ATTRIBUTES + (ATOM_ATTRIBUTES if has_atoms else []) + LINEAR_ATTRIBUTES
+    lines += section("Attributes", [line for each in attributes for line in entry(*each)])
+    lines += section("Notes", notes(steps))
+    lines += section("References", [f"    {method['reference']}: {method['link']}"])
+    example = EXAMPLE.format(name=name, arguments="n_atoms=100" if has_atoms else "")
+    lines += section("Examples", [f"    {line}" for line in example.splitlines()])
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def written(method, common, steps):
+    name = class_name(method["name"])
+    knobs = method["knobs"]
+    values = [(parameter(knob), default(knob)) for knob in knobs]
+    values += [(common_name, value) for common_name, value, _, _ in common]
+    text = CLASS.format(
+        name=name,
+        base="FewLabelClassifier" if method["coding"] == "none" else "DictionaryClassifier",
+        doc=docstring(method, name, common, steps),
+        method=method["name"],
+        knobs="\n".join(f'        "{parameter(knob)}": "{knob["name"]}",' for knob in knobs),
+        constraints="\n".join(
+            f'        "{parameter(knob)}": [{", ".join(constraint(knob))}],' for knob in knobs
+        ),
+        signature="\n".join(f"        {key}={quoted(value)}," for key, value in values),
+        body="\n".join(f"        self.{key} = {key}" for key, _ in values),
+    )
+    return text.rstrip() + "\n"
+
+
+def quoted(value):
+    """Text in double quotes, as the rest of the package has it."""
+    return repr(value).replace("'", '"')
+
+
+def generate():
+    """The text of the file."""
+    module = extension()
+    methods, common, steps = module.methods(), common_parameters(module), module.preparation_steps()
+    names = "\n".join(f'    "{class_name(method["name"])}",' for method in methods)
+    classes = (written(method, common, steps) for method in methods)
+    return HEAD.format(names=names) + "".join(classes)
+
+
+def main():
+    text = generate()
+    if "--check" in sys.argv[1:]:
+        if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
+            raise SystemExit(f"{TARGET} is out of date: run python/generate.py")
+        return
+    TARGET.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

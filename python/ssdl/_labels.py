@@ -1,0 +1,170 @@
+"""Labels as users write them, and class indices as the library wants them.
+
+The marker of an unlabelled sample is looked for element by element: comparing a whole array of
+text with a number is a warning in NumPy, not an answer.
+"""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Number
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from .errors import FitWarning, LabelsError
+
+MARKER = -1
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes, sorted, in the type they came in; for each sample its class, or -1 for none."""
+
+    classes: np.ndarray
+    indices: np.ndarray
+
+    @property
+    def names(self):
+        """The classes as the model file keeps them."""
+        return [str(value) for value in self.classes.tolist()]
+
+
+def read(y, unlabeled):
+    """Tell classes from markers.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels. None, NaN and NA are always unlabelled.
+    unlabeled : object
+        The marker; None for -1, unless only one other class is there: then -1 is a class, too.
+    """
+    values = as_column(y)
+    hidden = is_missing(values) | is_marker(values, unlabeled)
+    known = tidy(values[~hidden])
+    if unlabeled is None and known.size and np.all(known == known[0]):
+        others = tidy(values[~is_missing(values)])
+        if others.size > known.size:
+            warnings.warn(
+                f"-1 is taken for a class, as {known[0]!r} is the only other label; "
+                "set unlabeled=-1 if it means that a sample has no label",
+                FitWarning,
+                stacklevel=4,
+            )
+            hidden, known = is_missing(values), others
+    indices = np.full(len(values), -1, dtype=np.int64)
+    if not known.size:
+        return Labels(np.empty(0, dtype=np.int64), indices)
+    if known.dtype.kind == "f" and np.isinf(known).any():
+        raise LabelsError("labels: y contains infinity; use None, NaN or -1 for unlabelled")
+    check_classification_targets(known)
+    classes, found = np.unique(known, return_inverse=True)
+    indices[~hidden] = found.ravel()
+    return Labels(classes, indices)
+
+
+def is_labelled(y, unlabeled, classes):
+    """Which samples have a label, given the classes of a fitted model; and the labels."""
+    values = as_column(y)
+    marked = is_marker(values, unlabeled)
+    if unlabeled is None and {MARKER, str(MARKER)} & set(classes.tolist()):
+        marked[:] = False
+    return ~(is_missing(values) | marked), values
+
+
+def as_column(y):
+    """One-dimensional array whose elements are still what they were."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
+        # NumPy would turn None, NaN and numbers beside text into text.
+        y = np.array(y, dtype=object)
+    elif hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype) and _lists(y):
+        # Types of pandas and polars that know missing values would become floats.
+        values = _lists(y)()
+        y = np.empty(len(values), dtype=object)
+        y[:] = values
+    return column_or_1d(y, warn=True)
+
+
+def _lists(y):
+    """The method that gives the elements as Python values: pandas and polars spell it their way."""
+    return getattr(y, "tolist", None) or getattr(y, "to_list", None)
+
+
+def is_missing(values):
+    """None, NaN and NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    return np.fromiter(map(_is_nothing, values), dtype=bool, count=len(values))
+
+
+def _is_nothing(value):
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating)) and value != value
+
+
+def is_marker(values, unlabeled):
+    """Where the marker stands; -1 as a number or, since NumPy makes it so, as text by default."""
+    if unlabeled is None:
+        markers = [MARKER, str(MARKER)]
+    else:
+        # NaN and NA mark anyway, and equal nothing.
+        markers = [] if _is_nothing(unlabeled) else [unlabeled]
+    found = np.zeros(len(values), dtype=bool)
+    for marker in markers:
+        found |= _equals(values, marker)
+    return found
+
+
+def _equals(values, marker):
+    kind = values.dtype.kind
+    if kind in "iuf":
+        return values == marker if _is_number(marker) else np.zeros(len(values), dtype=bool)
+    if kind == "U":
+        return values == marker if isinstance(marker, str) else np.zeros(len(values), dtype=bool)
+    if kind == "b":
+        return values == marker if isinstance(marker, bool) else np.zeros(len(values), dtype=bool)
+    same = (
+        _is_number(value) == _is_number(marker)
+        and isinstance(value, str) == isinstance(marker, str)
+        and not _is_nothing(value)
+        and value == marker
+        for value in values
+    )
+    return np.fromiter(map(bool, same), dtype=bool, count=len(values))
+
+
+def _is_number(value):
+    return isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def tidy(known):
+    """Whole numbers that stood beside None as numbers; text stays as it is."""
+    if known.dtype.kind != "O" or not known.size:
+        return known
+    if all(isinstance(value, str) for value in known):
+        return known
+    if any(isinstance(value, str) for value in known):
+        raise LabelsError(
+            "labels: text and numbers are mixed; use one kind, and None for unlabelled"
+        )
+    return np.array(known.tolist())
+
+
+def from_names(names):
+    """Classes of a model file: numbers if all of them are written as numbers."""
+    for kind in (int, float):
+        try:
+            values = [kind(name) for name in names]
+        except ValueError:
+            continue
+        if [str(value) for value in values] == names:
+            return np.array(values)
+    if set(names) <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
+    return np.array(names)

@@ -1,0 +1,1552 @@
+"""The methods as classes; python/generate.py writes them from the register."""
+
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ._base import COMMON_CONSTRAINTS, DictionaryClassifier, FewLabelClassifier
+
+__all__ = [
+    "SSDLGA",
+    "USSDL",
+    "GraphSC",
+    "LinearSVM",
+    "Ridge",
+    "Nearest",
+    "LabelSpreading",
+    "SelfTraining",
+]
+
+
+class SSDLGA(DictionaryClassifier):
+    r"""Semi-supervised dictionary learning with graph regularisation and active points.
+
+    Atoms, sparse codes and a linear classifier are learnt together from labelled and unlabelled
+    samples. An LLE graph keeps the shape of the data in the codes, unlabelled samples vote with
+    class memberships, and the classifier is fitted on active points only. New samples are coded
+    with the same graph.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W,b,P}\ \lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1
+        +\beta\sum_i\Bigl\lVert a_i-\sum_{j\in\mathrm{knn}(i)}\hat\lambda_{ij}a_j\Bigr\rVert^2
+        +\gamma\sum_j\sum_kP_{kj}^r\,e_k(W^\top a_j+b)+\mu(\lVert W\rVert^2+\lVert b\rVert^2)
+
+    Parameters
+    ----------
+    n_atoms : int, default=200
+        Number of atoms; cut to the number of samples that are not zero. Letter: p. Allowed: a
+        whole number, 1 or more.
+    sparsity : float, default=0.3
+        Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
+        number, 0 or more.
+    manifold : float, default=0.5
+        Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
+    discrimination : float, default=0.5
+        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
+    ridge : float, default=1.0
+        Weight of the classifier's own size; only its ratio to `discrimination` matters to it.
+        Letter: μ. Allowed: a number above 0.
+    graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
+        Graph between the samples.
+    n_neighbors : int, default=8
+        Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
+        Letter: k. Allowed: a whole number, 1 or more.
+    width : float or str, default='1x'
+        Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
+        Letter: σ. Allowed: a number above 0.
+    percentile : float, default=0.02
+        Share of all pairs of samples that a `threshold` graph joins. Letter: ζ. Allowed: a
+        number between 0 and 1.
+    smoothness : float, default=5.0
+        How evenly a `learnt` graph spreads its weights; tied to squared distances. Letter: β_L.
+        Allowed: a number above 0.
+    normalise_trace : bool, default=False
+        Whether the graph is scaled so that its trace is the number of samples.
+    halve_new : bool, default=False
+        Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
+    denoise : int, default=0
+        Iterations without the graph, which is then built from the reconstructions. Allowed: a
+        whole number, 0 or more.
+    sharpness : float, default=1.7
+        How undecided memberships may be: 1 votes for one class only, larger spreads the vote.
+        Letter: r. Allowed: a number, 1 or more.
+    atom_norm : float, default=1.0
+        Largest length of an atom. Letter: α. Allowed: a number above 0.
+    max_iter : int, default=15
+        Outer iterations at the most. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0015
+        Relative change of the objective that counts as settled, once hardly a label changes.
+        Allowed: a number, 0 or more.
+    coder : {"coordinate", "fista", "batches"}, default='coordinate'
+        Solver of the coding step.
+    coder_steps : int, default=0
+        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
+        default. Allowed: a whole number, 0 or more.
+    coder_tolerance : float, default=0.01
+        Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
+        more.
+    batch_size : int, default=256
+        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+    dictionary_update : {"block", "fista", "dual"}, default='block'
+        Solver of the dictionary step.
+    active_points : {"majorised", "frozen"}, default='majorised'
+        Whether the loss is majorised (never rises) or frozen as in the paper.
+    revive : bool, default=True
+        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Tran, Ngolè Mboula, Starck, Prost (2020): https://arxiv.org/abs/2009.05964
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SSDLGA
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SSDLGA(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ssdl-ga"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "manifold": "manifold",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
+        "graph": "graph",
+        "n_neighbors": "n_neighbors",
+        "width": "width",
+        "percentile": "percentile",
+        "smoothness": "smoothness",
+        "normalise_trace": "normalise_trace",
+        "halve_new": "halve_new",
+        "denoise": "denoise",
+        "sharpness": "sharpness",
+        "atom_norm": "atom_norm",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "coder": "coder",
+        "coder_steps": "coder_steps",
+        "coder_tolerance": "coder_tolerance",
+        "batch_size": "batch_size",
+        "dictionary_update": "dictionary_update",
+        "active_points": "active_points",
+        "revive": "revive",
+    }
+    _parameter_constraints = {
+        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "width": [Interval(Real, 0.0, None, closed="neither"), str],
+        "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "smoothness": [Interval(Real, 0.0, None, closed="neither")],
+        "normalise_trace": ["boolean"],
+        "halve_new": ["boolean"],
+        "denoise": [Interval(Integral, 0, None, closed="left")],
+        "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "coder": [StrOptions({"coordinate", "fista", "batches"})],
+        "coder_steps": [Interval(Integral, 0, None, closed="left")],
+        "coder_tolerance": [Interval(Real, 0.0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "dictionary_update": [StrOptions({"block", "fista", "dual"})],
+        "active_points": [StrOptions({"majorised", "frozen"})],
+        "revive": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms=200,
+        sparsity=0.3,
+        manifold=0.5,
+        discrimination=0.5,
+        ridge=1.0,
+        graph="lle",
+        n_neighbors=8,
+        width="1x",
+        percentile=0.02,
+        smoothness=5.0,
+        normalise_trace=False,
+        halve_new=False,
+        denoise=0,
+        sharpness=1.7,
+        atom_norm=1.0,
+        max_iter=15,
+        tol=0.0015,
+        coder="coordinate",
+        coder_steps=0,
+        coder_tolerance=0.01,
+        batch_size=256,
+        dictionary_update="block",
+        active_points="majorised",
+        revive=True,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.manifold = manifold
+        self.discrimination = discrimination
+        self.ridge = ridge
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.percentile = percentile
+        self.smoothness = smoothness
+        self.normalise_trace = normalise_trace
+        self.halve_new = halve_new
+        self.denoise = denoise
+        self.sharpness = sharpness
+        self.atom_norm = atom_norm
+        self.max_iter = max_iter
+        self.tol = tol
+        self.coder = coder
+        self.coder_steps = coder_steps
+        self.coder_tolerance = coder_tolerance
+        self.batch_size = batch_size
+        self.dictionary_update = dictionary_update
+        self.active_points = active_points
+        self.revive = revive
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class USSDL(DictionaryClassifier):
+    r"""Adaptively unified semi-supervised dictionary learning with active points.
+
+    SSDL-GA with the graph weight at zero: samples are coded one by one, so it is faster and
+    keeps no training samples in the model, but it does not use the shape of the data.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W,b,P}\ \lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1
+        +\gamma\sum_j\sum_kP_{kj}^r\,e_k(W^\top a_j+b)+\mu(\lVert W\rVert^2+\lVert b\rVert^2)
+
+    Parameters
+    ----------
+    n_atoms : int, default=200
+        Number of atoms; cut to the number of samples that are not zero. Letter: p. Allowed: a
+        whole number, 1 or more.
+    sparsity : float, default=0.3
+        Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
+        number, 0 or more.
+    discrimination : float, default=0.5
+        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
+    ridge : float, default=1.0
+        Weight of the classifier's own size; only its ratio to `discrimination` matters to it.
+        Letter: μ. Allowed: a number above 0.
+    sharpness : float, default=1.7
+        How undecided memberships may be: 1 votes for one class only, larger spreads the vote.
+        Letter: r. Allowed: a number, 1 or more.
+    atom_norm : float, default=1.0
+        Largest length of an atom. Letter: α. Allowed: a number above 0.
+    max_iter : int, default=15
+        Outer iterations at the most. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0015
+        Relative change of the objective that counts as settled, once hardly a label changes.
+        Allowed: a number, 0 or more.
+    coder : {"coordinate", "fista", "batches"}, default='coordinate'
+        Solver of the coding step.
+    coder_steps : int, default=0
+        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
+        default. Allowed: a whole number, 0 or more.
+    coder_tolerance : float, default=0.01
+        Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
+        more.
+    batch_size : int, default=256
+        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+    dictionary_update : {"block", "fista", "dual"}, default='block'
+        Solver of the dictionary step.
+    active_points : {"majorised", "frozen"}, default='majorised'
+        Whether the loss is majorised (never rises) or frozen as in the paper.
+    revive : bool, default=True
+        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Wang, Guo, Li (ICCV 2015), as the graph-free case of SSDL-GA: https://arxiv.org/abs/2009.05964
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import USSDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = USSDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ussdl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
+        "sharpness": "sharpness",
+        "atom_norm": "atom_norm",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "coder": "coder",
+        "coder_steps": "coder_steps",
+        "coder_tolerance": "coder_tolerance",
+        "batch_size": "batch_size",
+        "dictionary_update": "dictionary_update",
+        "active_points": "active_points",
+        "revive": "revive",
+    }
+    _parameter_constraints = {
+        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "coder": [StrOptions({"coordinate", "fista", "batches"})],
+        "coder_steps": [Interval(Integral, 0, None, closed="left")],
+        "coder_tolerance": [Interval(Real, 0.0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "dictionary_update": [StrOptions({"block", "fista", "dual"})],
+        "active_points": [StrOptions({"majorised", "frozen"})],
+        "revive": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms=200,
+        sparsity=0.3,
+        discrimination=0.5,
+        ridge=1.0,
+        sharpness=1.7,
+        atom_norm=1.0,
+        max_iter=15,
+        tol=0.0015,
+        coder="coordinate",
+        coder_steps=0,
+        coder_tolerance=0.01,
+        batch_size=256,
+        dictionary_update="block",
+        active_points="majorised",
+        revive=True,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.discrimination = discrimination
+        self.ridge = ridge
+        self.sharpness = sharpness
+        self.atom_norm = atom_norm
+        self.max_iter = max_iter
+        self.tol = tol
+        self.coder = coder
+        self.coder_steps = coder_steps
+        self.coder_tolerance = coder_tolerance
+        self.batch_size = batch_size
+        self.dictionary_update = dictionary_update
+        self.active_points = active_points
+        self.revive = revive
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class GraphSC(DictionaryClassifier):
+    r"""Graph-regularised sparse coding with a linear SVM on the codes.
+
+    Atoms and codes are learnt without the labels, with a graph of choice between the samples;
+    then a linear SVM, one class against all others, is trained on the codes of the labelled
+    samples. New samples are coded with the same graph. Unlabelled samples shape atoms and codes.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A}\ \lVert X-DA\rVert_F^2+\beta\operatorname{tr}(ALA^\top)
+        +\lambda\lVert A\rVert_1
+
+    Parameters
+    ----------
+    n_atoms : int, default=128
+        Number of atoms; mixtures of samples fill up where there are too few samples. Letter: p.
+        Allowed: a whole number, 1 or more.
+    sparsity : float, default=0.5
+        Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
+        number, 0 or more.
+    manifold : float, default=1.0
+        Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
+    graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
+        Graph between the samples.
+    n_neighbors : int, default=8
+        Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
+        Letter: k. Allowed: a whole number, 1 or more.
+    width : float or str, default='1x'
+        Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
+        Letter: σ. Allowed: a number above 0.
+    percentile : float, default=0.05
+        Share of all pairs of samples that a `threshold` graph joins. Letter: ζ. Allowed: a
+        number between 0 and 1.
+    smoothness : float, default=5.0
+        How evenly a `learnt` graph spreads its weights; tied to squared distances. Letter: β_L.
+        Allowed: a number above 0.
+    normalise_trace : bool, default=True
+        Whether the graph is scaled so that its trace is the number of samples.
+    halve_new : bool, default=False
+        Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
+    denoise : int, default=0
+        Iterations without the graph, which is then built from the reconstructions. Allowed: a
+        whole number, 0 or more.
+    box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
+        Box constraints of the SVM, of which cross-validation takes the best. Letter: C. Allowed:
+        up to 16 numbers above 0, such as 0.1,1,10.
+    folds : int, default=5
+        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Allowed: a whole number, 2 or more.
+    loss : {"hinge", "squared-hinge"}, default='hinge'
+        Loss of the SVM.
+    atom_norm : float, default=1.0
+        Largest length of an atom. Letter: α. Allowed: a number above 0.
+    max_iter : int, default=20
+        Outer iterations at the most. Allowed: a whole number, 1 or more.
+    tol : float, default=0.001
+        Relative change of the objective that counts as settled. Allowed: a number, 0 or more.
+    coder : {"coordinate", "fista", "batches"}, default='coordinate'
+        Solver of the coding step.
+    coder_steps : int, default=0
+        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
+        default. Allowed: a whole number, 0 or more.
+    coder_tolerance : float, default=0.01
+        Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
+        more.
+    batch_size : int, default=256
+        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+    dictionary_update : {"block", "fista", "dual"}, default='block'
+        Solver of the dictionary step.
+    revive : bool, default=True
+        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Zheng et al. (2011); graphs as compared by Tran et al. (2020): https://arxiv.org/abs/2009.05964
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import GraphSC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = GraphSC(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "graph-sc"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "manifold": "manifold",
+        "graph": "graph",
+        "n_neighbors": "n_neighbors",
+        "width": "width",
+        "percentile": "percentile",
+        "smoothness": "smoothness",
+        "normalise_trace": "normalise_trace",
+        "halve_new": "halve_new",
+        "denoise": "denoise",
+        "box_constraints": "box_constraints",
+        "folds": "folds",
+        "loss": "loss",
+        "atom_norm": "atom_norm",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "coder": "coder",
+        "coder_steps": "coder_steps",
+        "coder_tolerance": "coder_tolerance",
+        "batch_size": "batch_size",
+        "dictionary_update": "dictionary_update",
+        "revive": "revive",
+    }
+    _parameter_constraints = {
+        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "width": [Interval(Real, 0.0, None, closed="neither"), str],
+        "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "smoothness": [Interval(Real, 0.0, None, closed="neither")],
+        "normalise_trace": ["boolean"],
+        "halve_new": ["boolean"],
+        "denoise": [Interval(Integral, 0, None, closed="left")],
+        "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "loss": [StrOptions({"hinge", "squared-hinge"})],
+        "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "coder": [StrOptions({"coordinate", "fista", "batches"})],
+        "coder_steps": [Interval(Integral, 0, None, closed="left")],
+        "coder_tolerance": [Interval(Real, 0.0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "dictionary_update": [StrOptions({"block", "fista", "dual"})],
+        "revive": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms=128,
+        sparsity=0.5,
+        manifold=1.0,
+        graph="lle",
+        n_neighbors=8,
+        width="1x",
+        percentile=0.05,
+        smoothness=5.0,
+        normalise_trace=True,
+        halve_new=False,
+        denoise=0,
+        box_constraints=(0.1, 1.0, 10.0),
+        folds=5,
+        loss="hinge",
+        atom_norm=1.0,
+        max_iter=20,
+        tol=0.001,
+        coder="coordinate",
+        coder_steps=0,
+        coder_tolerance=0.01,
+        batch_size=256,
+        dictionary_update="block",
+        revive=True,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.manifold = manifold
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.percentile = percentile
+        self.smoothness = smoothness
+        self.normalise_trace = normalise_trace
+        self.halve_new = halve_new
+        self.denoise = denoise
+        self.box_constraints = box_constraints
+        self.folds = folds
+        self.loss = loss
+        self.atom_norm = atom_norm
+        self.max_iter = max_iter
+        self.tol = tol
+        self.coder = coder
+        self.coder_steps = coder_steps
+        self.coder_tolerance = coder_tolerance
+        self.batch_size = batch_size
+        self.dictionary_update = dictionary_update
+        self.revive = revive
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LinearSVM(FewLabelClassifier):
+    r"""Linear support vector machine on the prepared samples.
+
+    One class against all others, on the labelled samples only, without a dictionary. A baseline:
+    fast, and hard to beat where labels are many.
+
+    .. math::
+
+        \min_{w_c,b_c}\ \tfrac12(\lVert w_c\rVert^2+b_c^2)
+        +C\sum_{i\text{ labelled}}\max\bigl(0,1-y_{ci}(w_c^\top x_i+b_c)\bigr)\quad\text{for each class }c
+
+    Parameters
+    ----------
+    box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
+        Box constraints, of which cross-validation takes the best. Letter: C. Allowed: up to 16
+        numbers above 0, such as 0.1,1,10.
+    folds : int, default=5
+        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Allowed: a whole number, 2 or more.
+    loss : {"hinge", "squared-hinge"}, default='hinge'
+        Loss of a sample inside its margin.
+    tol : float, default=0.001
+        Difference of the dual's projected gradients at which training stops. Allowed: a number
+        above 0.
+    max_epochs : int, default=1000
+        Passes over the samples, at the most. Allowed: a whole number, 1 or more.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Cortes, Vapnik (1995); trained as by Hsieh et al. (2008): https://doi.org/10.1145/1390156.1390208
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import LinearSVM
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = LinearSVM().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "linear-svm"
+    _knobs = {
+        "box_constraints": "box_constraints",
+        "folds": "folds",
+        "loss": "loss",
+        "tol": "tolerance",
+        "max_epochs": "max_epochs",
+    }
+    _parameter_constraints = {
+        "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "loss": [StrOptions({"hinge", "squared-hinge"})],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        box_constraints=(0.1, 1.0, 10.0),
+        folds=5,
+        loss="hinge",
+        tol=0.001,
+        max_epochs=1000,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.box_constraints = box_constraints
+        self.folds = folds
+        self.loss = loss
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class Ridge(FewLabelClassifier):
+    r"""Ridge regression of the labels on the prepared samples.
+
+    A linear score for each class, fitted to +1 on its own labelled samples and -1 on all others;
+    the highest score wins. A baseline in closed form; unlabelled samples have no say.
+
+    .. math::
+
+        \min_{W,b}\ \sum_{i\text{ labelled}}\lVert W^\top x_i+b-y_i\rVert^2
+        +\mu(\lVert W\rVert^2+\lVert b\rVert^2),\qquad y_{ci}=\pm1
+
+    Parameters
+    ----------
+    ridge : float, default=1.0
+        Weight of the classifier's own size; tied to the squared length of the samples. Letter:
+        μ. Allowed: a number above 0.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Hoerl, Kennard (1970): https://doi.org/10.1080/00401706.1970.10488634
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import Ridge
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = Ridge().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ridge"
+    _knobs = {
+        "ridge": "ridge",
+    }
+    _parameter_constraints = {
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        ridge=1.0,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.ridge = ridge
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class Nearest(FewLabelClassifier):
+    r"""Nearest labelled samples.
+
+    Each sample takes the class of the labelled sample nearest to it, or the majority of the k
+    nearest. A baseline without training; unlabelled samples have no say.
+
+    .. math::
+
+        \hat y(x)=\operatorname*{arg\,max}_c\ \bigl|\{i\in\mathrm{knn}(x):y_i=c\}\bigr|
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        Nearest labelled samples that vote; ties go to the nearest of them. Letter: k. Allowed: a
+        whole number, 1 or more.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Cover, Hart (1967): https://doi.org/10.1109/TIT.1967.1053964
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import Nearest
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = Nearest().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "nearest"
+    _knobs = {
+        "n_neighbors": "n_neighbors",
+    }
+    _parameter_constraints = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors=1,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LabelSpreading(FewLabelClassifier):
+    r"""Label spreading over a graph of neighbours.
+
+    Labels flow along the edges of a graph between all samples; each sample ends with shares of
+    the classes that agree with its neighbours and, if it has one, with its label. New samples
+    take the weighted mean of the shares of their neighbours. Samples that no label reaches take
+    the label of the labelled sample nearest to them.
+
+    .. math::
+
+        \min_F\ \tfrac12\sum_{ij}W_{ij}\Bigl\lVert\frac{F_i}{\sqrt{d_i}}
+        -\frac{F_j}{\sqrt{d_j}}\Bigr\rVert^2+\frac{1-\alpha}{\alpha}\lVert F-Y\rVert^2
+        \;\Rightarrow\;F=(1-\alpha)(I-\alpha D^{-1/2}WD^{-1/2})^{-1}Y
+
+    Parameters
+    ----------
+    kernel : {"heat", "neighbours"}, default='heat'
+        Weight of a pair of neighbours: `heat` falls with their distance, `neighbours` is one.
+    n_neighbors : int, default=5
+        Neighbours of a sample, counted from either side; cut to one less than the samples.
+        Letter: k. Allowed: a whole number, 1 or more.
+    width : float or str, default='0.2x'
+        Width of the `heat` kernel; `0.2x` is a fifth of the mean distance. Letter: σ. Allowed: a
+        number above 0.
+    spreading : float, default=0.8
+        What comes from the neighbours rather than from the own label. Letter: α. Allowed: a
+        number between 0 and 1.
+    clamp : bool, default=False
+        Whether given labels are held (label propagation); `spreading` has no meaning then.
+    tol : float, default=1e-10
+        Residual, relative to the labels, at which the solver stops. Allowed: a number above 0.
+    max_iter : int, default=1000
+        Iterations of the solver, at the most. Allowed: a whole number, 1 or more.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Zhou, Bousquet, Lal, Weston, Schölkopf (2003): https://papers.nips.cc/paper/2506-learning-with-local-and-global-consistency
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import LabelSpreading
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = LabelSpreading().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "label-spreading"
+    _knobs = {
+        "kernel": "kernel",
+        "n_neighbors": "n_neighbors",
+        "width": "width",
+        "spreading": "spreading",
+        "clamp": "clamp",
+        "tol": "tolerance",
+        "max_iter": "max_iterations",
+    }
+    _parameter_constraints = {
+        "kernel": [StrOptions({"heat", "neighbours"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "width": [Interval(Real, 0.0, None, closed="neither"), str],
+        "spreading": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "clamp": ["boolean"],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="heat",
+        n_neighbors=5,
+        width="0.2x",
+        spreading=0.8,
+        clamp=False,
+        tol=1e-10,
+        max_iter=1000,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.spreading = spreading
+        self.clamp = clamp
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SelfTraining(FewLabelClassifier):
+    r"""Self-training of a linear classifier.
+
+    A linear classifier is fitted on the labelled samples, labels the unlabelled ones it is most
+    sure of, and is fitted again on all labels, until it is sure of no more. Given labels never
+    change, and neither do labels once they are added. A baseline for what unlabelled samples are
+    worth without a graph or a dictionary.
+
+    .. math::
+
+        \min_{W,b,\,\hat y}\ \sum_{i\text{ labelled}}\ell(W^\top x_i+b,\,y_i)
+        +\sum_{i\text{ sure}}\ell(W^\top x_i+b,\,\hat y_i)+\Omega(W,b)\quad\text{in turns}
+
+    Parameters
+    ----------
+    base : {"svm", "ridge"}, default='svm'
+        Classifier that is trained, on the prepared samples.
+    threshold : float, default=0.5
+        Probability from which on a sample is labelled. Allowed: a number between 0 and 1.
+    per_round : float, default=0.1
+        Share of the unlabelled samples that one round labels, at the most; 1 sets no limit.
+        Allowed: a number above 0.
+    max_rounds : int, default=20
+        Rounds of labelling, at the most. Allowed: a whole number, 1 or more.
+    box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
+        Box constraints of the `svm`; cross-validation on the given labels takes the best.
+        Letter: C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
+    folds : int, default=5
+        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Allowed: a whole number, 2 or more.
+    loss : {"hinge", "squared-hinge"}, default='hinge'
+        Loss of the `svm`.
+    ridge : float, default=1.0
+        Weight of the size of a `ridge` classifier; tied to the squared length of the samples.
+        Letter: μ. Allowed: a number above 0.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation steps, fitted on the training samples, kept in the model and applied to every
+        sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    unlabeled : object, default=None
+        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
+        By default -1, unless there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
+        a seed.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes found for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Shares of the classes in each training sample.
+    n_iter_ : int
+        Outer iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if `X` had names that are all text.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the classifier; none where training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
+      border, pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH 255 if nothing is said
+    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
+      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches parted by |, their steps by commas, none for the samples as they are
+
+    References
+    ----------
+    Scudder (1965); Yarowsky (1995): https://doi.org/10.3115/981658.981684
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SelfTraining
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SelfTraining().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "self-training"
+    _knobs = {
+        "base": "base",
+        "threshold": "threshold",
+        "per_round": "per_round",
+        "max_rounds": "max_rounds",
+        "box_constraints": "box_constraints",
+        "folds": "folds",
+        "loss": "loss",
+        "ridge": "ridge",
+    }
+    _parameter_constraints = {
+        "base": [StrOptions({"svm", "ridge"})],
+        "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "per_round": [Interval(Real, 0.0, None, closed="neither")],
+        "max_rounds": [Interval(Integral, 1, None, closed="left")],
+        "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "loss": [StrOptions({"hinge", "squared-hinge"})],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        base="svm",
+        threshold=0.5,
+        per_round=0.1,
+        max_rounds=20,
+        box_constraints=(0.1, 1.0, 10.0),
+        folds=5,
+        loss="hinge",
+        ridge=1.0,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.base = base
+        self.threshold = threshold
+        self.per_round = per_round
+        self.max_rounds = max_rounds
+        self.box_constraints = box_constraints
+        self.folds = folds
+        self.loss = loss
+        self.ridge = ridge
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -1,0 +1,56 @@
+"""What can go wrong: one class for each kind, each also what Python users catch.
+
+Files that cannot be read or written raise Python's own ``OSError`` and its kin.
+"""
+
+
+class SsdlError(Exception):
+    """Any error of this package."""
+
+
+class KnobError(SsdlError, ValueError):
+    """A parameter has a value outside its range."""
+
+
+class UnknownNameError(SsdlError, ValueError):
+    """A name that is not in a closed list: a method, a parameter, a preparation step."""
+
+
+class ShapeError(SsdlError, ValueError):
+    """Two sizes that must agree do not."""
+
+
+class NotFiniteError(SsdlError, ValueError):
+    """A value of the samples is NaN or infinite."""
+
+
+class LabelsError(SsdlError, ValueError):
+    """The labels do not allow a fit."""
+
+
+class SamplesError(SsdlError, ValueError):
+    """The samples do not allow a fit."""
+
+
+class GraphError(SsdlError, ValueError):
+    """A graph is not usable."""
+
+
+class MemoryLimitError(SsdlError, MemoryError):
+    """The fit would need more memory than ``memory_limit``; nothing was allocated."""
+
+
+class DivergedError(SsdlError, ArithmeticError):
+    """A factorisation failed or a value stopped being finite."""
+
+
+class CancelledError(SsdlError, RuntimeError):
+    """The fit was stopped before there was a model to give back."""
+
+
+class ModelFileError(SsdlError, ValueError):
+    """A file or a pickle that does not hold a usable model."""
+
+
+class FitWarning(UserWarning):
+    """The fit had to deviate from what was asked, or doubts that it was meant."""

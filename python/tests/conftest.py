@@ -1,0 +1,55 @@
+"""Data that the tests share: real digits with a few labels, small enough for every method."""
+
+import os
+
+# Some of scikit-learn's checks are skipped without it; SciPy reads it when it is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import ssdl
+from ssdl import _methods
+
+CLASSES = [getattr(ssdl, name) for name in _methods.__all__]
+WITH_ATOMS = [each for each in CLASSES if hasattr(each, "transform")]
+
+
+def small(each, **parameters):
+    """An estimator that fits the digits below in a fraction of a second."""
+    if each in WITH_ATOMS:
+        parameters = {"n_atoms": 30, "max_iter": 5, "tol": 0.05} | parameters
+    return each(**parameters)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """300 training samples with their true labels, 60 of them known; 200 new samples."""
+    X, y = load_digits(return_X_y=True)
+    few = y[:300].copy()
+    few[60:] = -1
+    for array in (X, y, few):
+        array.setflags(write=False)
+    return {"X": X[:300], "y": y[:300], "few": few, "new": X[300:500], "truth": y[300:500]}
+
+
+@pytest.fixture(params=CLASSES, ids=lambda each: each.__name__)
+def estimator(request):
+    return small(request.param)
+
+
+@pytest.fixture(params=WITH_ATOMS, ids=lambda each: each.__name__)
+def coder(request):
+    return small(request.param)
+
+
+@pytest.fixture
+def same_bits():
+    def check(left, right):
+        left, right = np.asarray(left), np.asarray(right)
+        assert left.dtype == right.dtype
+        assert left.shape == right.shape
+        assert np.array_equal(left, right)
+
+    return check

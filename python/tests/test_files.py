@@ -1,0 +1,108 @@
+"""Models that leave the process come back the same: files, pickles, copies."""
+
+import copy
+import io
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+
+import ssdl
+from conftest import small
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+
+def through_joblib(model):
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+def through_pickle(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+def alike(one, other, digits, same_bits):
+    same_bits(one.predict_proba(digits["new"]), other.predict_proba(digits["new"]))
+    same_bits(one.predict(digits["new"]), other.predict(digits["new"]))
+    same_bits(one.transduction_, other.transduction_)
+    assert one.objective_ == other.objective_
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+def test_a_saved_model_is_loaded_with_the_same_bits(estimator, number, digits, tmp_path, same_bits):
+    model = estimator.fit(digits["X"].astype(number), digits["few"])
+    model.save(tmp_path / "digits.ssdl")
+    loaded = ssdl.load(str(tmp_path / "digits.ssdl"))
+    assert type(loaded) is type(model)
+    alike(model, loaded, digits, same_bits)
+    assert loaded.n_features_in_ == 64
+    assert loaded.get_params() == model.get_params()
+    loaded.save(tmp_path / "again.ssdl")
+    assert (tmp_path / "again.ssdl").read_bytes() == (tmp_path / "digits.ssdl").read_bytes()
+
+
+@pytest.mark.parametrize("copied", [through_pickle, through_joblib, copy.copy, copy.deepcopy])
+def test_copies_have_the_same_bits(estimator, copied, digits, same_bits):
+    model = estimator.fit(digits["X"], digits["few"])
+    alike(model, copied(model), digits, same_bits)
+    assert copied(model).get_params() == model.get_params()
+
+
+def test_a_pickle_holds_the_bytes_of_the_file(digits, tmp_path):
+    model = small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
+    model.save(tmp_path / "digits.ssdl")
+    assert (tmp_path / "digits.ssdl").read_bytes() in pickle.dumps(model)
+
+
+def test_an_estimator_that_is_not_fitted_is_pickled_too(estimator):
+    assert through_pickle(estimator).get_params() == estimator.get_params()
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], [3, 40], [0.0, 1.0], [False, True]])
+def test_labels_keep_their_type_in_a_file(classes, tmp_path):
+    X = np.array([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [1.0, 0.1]])
+    model = ssdl.Nearest().fit(X, [classes[0], None, classes[1], None])
+    model.save(tmp_path / "model.ssdl")
+    loaded = ssdl.load(tmp_path / "model.ssdl")
+    assert loaded.classes_.tolist() == classes
+    assert loaded.predict(X).tolist() == [classes[0], classes[0], classes[1], classes[1]]
+    assert type(loaded.predict(X).tolist()[0]) is type(classes[0])
+
+
+def test_a_loaded_model_can_be_fitted_again(digits, tmp_path, same_bits):
+    model = small(ssdl.GraphSC, box_constraints=(0.5, 5.0)).fit(digits["X"], digits["few"])
+    model.save(tmp_path / "model.ssdl")
+    again = ssdl.load(tmp_path / "model.ssdl").fit(digits["X"], digits["few"])
+    assert again.box_constraints == (0.5, 5.0)
+    same_bits(model.codes_, again.codes_)
+
+
+def test_files_that_are_no_models_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        ssdl.load(tmp_path / "none.ssdl")
+    assert caught.value.filename == str(tmp_path / "none.ssdl")
+    (tmp_path / "text.ssdl").write_text("this is not a model, but long enough to be one")
+    with pytest.raises(ssdl.errors.ModelFileError, match="not a usable ssdl model"):
+        ssdl.load(tmp_path / "text.ssdl")
+    with pytest.raises(ssdl.errors.ModelFileError, match="model in memory"):
+        ssdl._ssdl.Model.from_bytes(b"short")
+
+
+def test_a_folder_that_is_not_there_is_named(digits, tmp_path):
+    model = ssdl.Nearest().fit(digits["X"], digits["few"])
+    with pytest.raises(FileNotFoundError):
+        model.save(tmp_path / "missing" / "model.ssdl")
+
+
+def test_damaged_bytes_never_crash(digits):
+    whole = ssdl.Nearest().fit(digits["X"], digits["few"])._model.to_bytes()
+    for cut in range(0, len(whole), 9973):
+        with pytest.raises(ssdl.errors.ModelFileError):
+            ssdl._ssdl.Model.from_bytes(whole[:cut])

@@ -1,0 +1,114 @@
+"""The interpreter is free while the library works, hears Ctrl-C, and may be forked."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import ssdl
+from conftest import small
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def long():
+    """A fit that takes far longer than a second."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((6000, 200))
+    y = np.full(6000, -1)
+    y[:200] = np.arange(200) % 10
+    return X, y
+
+
+def slow(**parameters):
+    return ssdl.SSDLGA(
+        n_atoms=400, sparsity=0.01, max_iter=1000, tol=0, coder_tolerance=0, **parameters
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.parametrize("delay", [0.3, 2.0])
+def test_ctrl_c_ends_a_fit_at_once(delay, long, digits):
+    asked = []
+
+    def interrupt():
+        asked.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    model = slow()
+    timer = threading.Timer(delay, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*long)
+    # Well below a second, with room for a busy machine.
+    assert time.monotonic() - asked[0] < 4.0
+    assert not hasattr(model, "classes_")
+    # Nothing is left in a state that another fit would mind.
+    assert small(ssdl.SSDLGA).fit(digits["X"], digits["few"]).n_iter_ >= 1
+
+
+def test_an_exception_while_reporting_ends_the_fit(long, monkeypatch):
+    class Enough(Exception):
+        pass
+
+    def report(*_):
+        raise Enough
+
+    model = slow(verbose=1)
+    monkeypatch.setattr(type(model), "_report", lambda self: report)
+    with pytest.raises(Enough):
+        model.fit(*long)
+
+
+def test_other_threads_run_during_a_fit(long):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(time.monotonic())
+
+    watcher = threading.Thread(target=tick)
+    watcher.start()
+    started = time.monotonic()
+    ssdl.SSDLGA(n_atoms=100, max_iter=2).fit(*long)
+    ended = time.monotonic()
+    done.set()
+    watcher.join()
+    during = sum(started < at < ended for at in ticks)
+    # A fit that held the interpreter would leave it to the other thread hardly once.
+    assert during >= 5 or ended - started < 0.2
+
+
+def test_fits_run_side_by_side(digits, same_bits):
+    def codes(_):
+        return small(ssdl.SSDLGA).fit(digits["X"], digits["few"]).codes_
+
+    with ThreadPoolExecutor(4) as pool:
+        first, *rest = pool.map(codes, range(4))
+    for other in rest:
+        same_bits(first, other)
+
+
+def _predict(model, X, queue):
+    queue.put(model.predict_proba(X))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_goes_on_working(digits, same_bits):
+    model = small(ssdl.SSDLGA, n_jobs=2).fit(digits["X"], digits["few"])
+    expected = model.predict_proba(digits["new"])
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_predict, args=(model, digits["new"], queue))
+    child.start()
+    same_bits(queue.get(timeout=60), expected)
+    child.join(timeout=60)
+    assert child.exitcode == 0
