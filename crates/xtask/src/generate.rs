@@ -87,10 +87,18 @@ fn with_parts(path: &str) -> Outcome<(String, usize)> {
     for command in &commands {
         let arguments: Vec<&str> = command.split_whitespace().collect();
         let begin = format!("{BEGIN}{command} -->\n");
-        text = replaced(&text, &begin, &printed(&arguments)?)
+        text = replaced(&text, &begin, without_title(&printed(&arguments)?))
             .ok_or_else(|| format!("{path}: no line {END} after {begin}"))?;
     }
     Ok((text, commands.len()))
+}
+
+/// The file has headings of its own.
+fn without_title(part: &str) -> &str {
+    match part.split_once('\n') {
+        Some((title, rest)) if title.starts_with("## ") => rest,
+        _ => part,
+    }
 }
 
 /// The arguments of the parts of a text.
@@ -146,6 +154,12 @@ mod tests {
         assert_eq!(new, format!("a\n<!-- x -->\n\nnew\n\n{END}\nb\n"));
         assert_eq!(replaced(&new, "<!-- x -->\n", "new"), Some(new.clone()));
         assert_eq!(replaced(&text, "<!-- y -->\n", "new"), None);
+    }
+
+    #[test]
+    fn a_title_is_left_to_the_file() {
+        assert_eq!(without_title("## Digits\n\n| a |"), "\n| a |");
+        assert_eq!(without_title("### Part\nb"), "### Part\nb");
     }
 
     #[test]
