@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use super::request::{Admitted, Found, admit, bytes_of, cut_neighbours, goes_on};
+use super::request::{Admitted, Found, announce, bytes_of, cut_neighbours, fit_without_atoms};
 use super::{Description, Options, register};
 use crate::classifier::{Decision, Spread, Vote, Voters, labelled};
 use crate::fit::{Objective, Step, Stop, Watch};
@@ -87,21 +87,14 @@ impl LabelSpreading {
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            admitted.within_memory(self, options)?;
+        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
             let most = (admitted.features.columns() - 1).max(1);
             let cut = self.n_neighbors(cut_neighbours(self.n_neighbors, most, watch));
             let begun = Instant::now();
             let connected = cut.connect(&admitted.features, options)?;
             let graph_seconds = begun.elapsed().as_secs_f64();
-            if !goes_on(watch, Step::Graph, (0, self.max_iterations), None) {
-                return Err(Error::Cancelled);
-            }
-            let found = Found { graph_seconds, ..cut.spread(&admitted, connected, watch)? };
-            let about = (DESCRIPTION.name, cut.values());
-            Ok(admitted.into_model(about, options, started, found))
+            announce(Step::Graph, self.max_iterations, watch)?;
+            Ok((cut.values(), Found { graph_seconds, ..cut.spread(admitted, connected, watch)? }))
         })
     }
 

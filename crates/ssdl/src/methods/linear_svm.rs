@@ -1,9 +1,7 @@
 //! A linear SVM on the prepared samples themselves: the baseline that every dictionary must beat.
 
-use std::time::Instant;
-
 use super::compose::{fit_svm, say_that_a_graph_is_not_used, svm_objective};
-use super::request::{Found, admit, announce};
+use super::request::{Found, announce, fit_without_atoms};
 use super::{Description, Options, register};
 use crate::classifier::Decision;
 use crate::classifier::svm::{self, Loss};
@@ -63,10 +61,7 @@ impl LinearSvm {
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            admitted.within_memory(self, options)?;
+        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
             say_that_a_graph_is_not_used(options, watch);
             announce(Step::Start, 1, watch)?;
             let trainer = svm::LinearSvm {
@@ -84,8 +79,7 @@ impl LinearSvm {
                 stop: if trained.converged { Stop::Converged } else { Stop::Limit },
                 graph_seconds: 0.0,
             };
-            let about = (DESCRIPTION.name, self.values());
-            Ok(admitted.into_model(about, options, started, found))
+            Ok((self.values(), found))
         })
     }
 

@@ -1,8 +1,6 @@
 //! The nearest labelled sample decides: the simplest baseline there is.
 
-use std::time::Instant;
-
-use super::request::{Found, admit, bytes_of, cut_neighbours};
+use super::request::{Found, bytes_of, cut_neighbours, fit_without_atoms};
 use super::{Description, Options, register};
 use crate::classifier::{Decision, Vote, Voters, indicators};
 use crate::fit::{Objective, Stop, Watch};
@@ -53,10 +51,7 @@ impl Nearest {
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            admitted.within_memory(self, options)?;
+        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
             let k = cut_neighbours(self.n_neighbors, admitted.labels.n_labelled(), watch);
             let rule = Rule::Neighbours { n_neighbors: k, both_ways: false };
             let mut vote = Vote {
@@ -80,8 +75,7 @@ impl Nearest {
                 stop: Stop::Converged,
                 graph_seconds: 0.0,
             };
-            let about = (DESCRIPTION.name, self.n_neighbors(k).values());
-            Ok(admitted.into_model(about, options, started, found))
+            Ok((self.n_neighbors(k).values(), found))
         })
     }
 

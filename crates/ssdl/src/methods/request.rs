@@ -74,10 +74,7 @@ pub(super) fn within_memory<T>(needed: u64, options: &Options<T>) -> Result<()> 
 /// Tells the watcher of a step before there is anything to give back; if it stops the fit, there is
 /// no model.
 pub(super) fn announce(step: Step, max_iterations: usize, watch: &mut dyn Watch) -> Result<()> {
-    match watch.step(&Progress { iteration: 0, max_iterations, step, objective: None }) {
-        Flow::Continue => Ok(()),
-        Flow::Stop => Err(Error::Cancelled),
-    }
+    if goes_on(watch, step, (0, max_iterations), None) { Ok(()) } else { Err(Error::Cancelled) }
 }
 
 /// Refuses what no method can learn from, and prepares the rest.
@@ -124,19 +121,15 @@ impl<T: Real> Admitted<T> {
     }
 
     /// Refuses a fit that would take more memory than the options allow.
-    pub fn within_memory<K: Register>(&self, knobs: &K, options: &Options<T>) -> Result<()> {
-        let (n, count) = (self.features.rows(), self.features.columns());
-        let needed = knobs.bytes::<T>(n, count, self.labels.classes().len());
-        match options.memory_limit {
-            Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
-            _ => Ok(()),
-        }
+    fn within_memory<K: Register>(&self, knobs: &K, options: &Options<T>) -> Result<()> {
+        let (n_features, n_samples, n_classes) = self.sizes();
+        within_memory(knobs.bytes::<T>(n_features, n_samples, n_classes), options)
     }
 
     /// The model of a method that classifies the prepared samples as they are.
-    pub fn into_model(
+    fn into_model(
         self,
-        (method, knobs): (&'static str, Vec<(&'static str, String)>),
+        (method, knobs): (&'static str, Values),
         options: &Options<T>,
         started: Instant,
         found: Found<T>,
@@ -178,6 +171,27 @@ impl<T: Real> Admitted<T> {
             seconds,
         })
     }
+}
+
+/// Knobs by name, as text.
+type Values = Vec<(&'static str, String)>;
+
+/// A fit without atoms from beginning to end: `find` sees the prepared samples and gives back what
+/// it found, with the knobs as it used them.
+pub(super) fn fit_without_atoms<T: Real, K: Register + Sync>(
+    knobs: &K,
+    samples: Samples<T>,
+    options: &Options<T>,
+    watch: &mut dyn Watch,
+    find: impl FnOnce(&Admitted<T>, &mut dyn Watch) -> Result<(Values, Found<T>)> + Send,
+) -> Result<Model<T>> {
+    crate::threads::run(options.threads, || {
+        let started = Instant::now();
+        let admitted = admit(samples, options, watch)?;
+        admitted.within_memory(knobs, options)?;
+        let (used, found) = find(&admitted, watch)?;
+        Ok(admitted.into_model((K::DESCRIPTION.name, used), options, started, found))
+    })
 }
 
 /// Tells the watcher that a step is done; false if it wants no more.

@@ -1,8 +1,6 @@
 //! Ridge regression of the labels on the prepared samples, one class against all others.
 
-use std::time::Instant;
-
-use super::request::{Found, admit, bytes_of};
+use super::request::{Found, bytes_of, fit_without_atoms};
 use super::{Description, Options, register};
 use crate::classifier::{Decision, LinearClassifier, ridge};
 use crate::fit::{Objective, Stop, Watch};
@@ -53,10 +51,7 @@ impl Ridge {
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            admitted.within_memory(self, options)?;
+        fit_without_atoms(self, samples, options, watch, |admitted, _| {
             let (known, classes) = admitted.known();
             let counts = admitted.labels.counts();
             let (classifier, objective) = fit_ridge(&known, &classes, &counts, self.ridge)?;
@@ -67,8 +62,7 @@ impl Ridge {
                 stop: Stop::Converged,
                 graph_seconds: 0.0,
             };
-            let about = (DESCRIPTION.name, self.values());
-            Ok(admitted.into_model(about, options, started, found))
+            Ok((self.values(), found))
         })
     }
 

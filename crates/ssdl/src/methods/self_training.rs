@@ -1,9 +1,7 @@
 //! Self-training: a classifier labels the samples it is sure of and learns from them, in rounds.
 
-use std::time::Instant;
-
 use super::compose::{SVM_SHARPNESS, fit_svm, svm_objective};
-use super::request::{Admitted, Found, admit, bytes_of, goes_on};
+use super::request::{Admitted, Found, bytes_of, fit_without_atoms, goes_on};
 use super::ridge::fit_ridge;
 use super::{Description, LinearSvm, Options, register};
 use crate::classifier::svm::{self, Loss};
@@ -83,13 +81,8 @@ impl SelfTraining {
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         self.check()?;
-        crate::threads::run(options.threads, || {
-            let started = Instant::now();
-            let admitted = admit(samples, options, watch)?;
-            admitted.within_memory(self, options)?;
-            let found = self.train(&admitted, options.seed, watch)?;
-            let about = (DESCRIPTION.name, self.values());
-            Ok(admitted.into_model(about, options, started, found))
+        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
+            Ok((self.values(), self.train(admitted, options.seed, watch)?))
         })
     }
 
