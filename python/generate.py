@@ -33,7 +33,8 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import COMMON_CONSTRAINTS, DictionaryClassifier, FewLabelClassifier
+from ._atoms import DictionaryClassifier
+from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 __all__ = [
 {names}
@@ -73,7 +74,9 @@ ATTRIBUTES = [
     ),
     ("n_iter_", "int", "Outer iterations."),
     ("objective_", "dict", "The objective at the end, by term, and its `total`."),
+    ("trace_", "dict of columns", "The objective after every step of the fit."),
     ("termination_condition_", "str", "Why the fit stopped."),
+    ("converged_", "bool", "Whether the fit settled before its limit."),
     ("n_features_in_", "int", "Features of a sample."),
     (
         "feature_names_in_",
@@ -88,6 +91,7 @@ ATOM_ATTRIBUTES = [
         "Atoms, in the space of prepared samples.",
     ),
     ("codes_", "ndarray of shape (n_samples, n_atoms)", "Codes of the training samples."),
+    ("n_revived_", "int", "Atoms that nobody used, replaced during the fit."),
 ]
 LINEAR_ATTRIBUTES = [
     (
@@ -177,6 +181,14 @@ def constraint(knob):
         case "one_of":
             return ["StrOptions({" + ", ".join(f'"{word}"' for word in knob["words"]) + "})"]
     return ["str"]
+
+
+SPARSE_OUTPUT = (
+    "sparse_output",
+    False,
+    "bool",
+    "Whether ``transform`` gives codes as a CSR array.",
+)
 
 
 def common_parameters(module):
@@ -271,16 +283,25 @@ def docstring(method, name, common, steps):
 def written(method, common, steps):
     name = class_name(method["name"])
     knobs = method["knobs"]
+    has_atoms = method["coding"] != "none"
+    common = ([SPARSE_OUTPUT] if has_atoms else []) + common
+    base = "DictionaryClassifier" if has_atoms else "FewLabelClassifier"
     values = [(parameter(knob), default(knob)) for knob in knobs]
     values += [(common_name, value) for common_name, value, _, _ in common]
     text = CLASS.format(
         name=name,
-        base="FewLabelClassifier" if method["coding"] == "none" else "DictionaryClassifier",
+        base=f"TakesGraph, {base}" if method["uses_graph"] else base,
         doc=docstring(method, name, common, steps),
         method=method["name"],
         knobs="\n".join(f'        "{parameter(knob)}": "{knob["name"]}",' for knob in knobs),
         constraints="\n".join(
-            f'        "{parameter(knob)}": [{", ".join(constraint(knob))}],' for knob in knobs
+            [
+                *(
+                    f'        "{parameter(knob)}": [{", ".join(constraint(knob))}],'
+                    for knob in knobs
+                ),
+                *(['        "sparse_output": ["boolean"],'] if has_atoms else []),
+            ]
         ),
         signature="\n".join(f"        {key}={quoted(value)}," for key, value in values),
         body="\n".join(f"        self.{key} = {key}" for key, _ in values),

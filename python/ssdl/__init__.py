@@ -5,10 +5,24 @@ Estimators in the manner of scikit-learn; ``-1`` in ``y`` means "no label".
 
 from importlib.metadata import version as _version
 
-from . import errors
+from . import datasets, errors, graphs, labelling, model_selection, preparation
 from ._files import load
 from ._methods import *  # noqa: F403
 from ._methods import __all__ as _classes
+from .coding import DictionaryLearner, SparseCoder
+from .preparation import Preparation
 
 __version__ = _version("ssdl")
-__all__ = [*_classes, "errors", "load"]
+__all__ = [
+    *_classes,
+    "DictionaryLearner",
+    "Preparation",
+    "SparseCoder",
+    "datasets",
+    "errors",
+    "graphs",
+    "labelling",
+    "load",
+    "model_selection",
+    "preparation",
+]

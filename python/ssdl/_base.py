@@ -1,4 +1,4 @@
-"""What all estimators share: checks of the input, the call of the library, what was learnt.
+"""What all classifiers share: checks of the input, the call of the library, what was learnt.
 
 The classes themselves are written from the register of methods, into ``_methods.py``.
 """
@@ -9,21 +9,17 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _labels, _ssdl
-from .errors import FitWarning, ShapeError
+from ._request import as_text, as_value, reporter, samples, seed, shape, steps, threads
+from .errors import FitWarning, SamplesError
+from .graphs import given
 
 COMMON_CONSTRAINTS = {
     "prepare": [list, tuple, str],
@@ -48,7 +44,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples, float32 or float64; the model keeps the number type.
         y : array-like of shape (n_samples,)
             Labels: numbers or text. None, NaN, NA and ``unlabeled`` (-1) mean "no label".
@@ -58,23 +54,52 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        self._validate_params()
-        X = self._samples(X, [np.float64, np.float32], reset=True)
-        labels = _labels.read(y, self.unlabeled)
-        check_consistent_length(X, labels.indices)
-        model, notices = _ssdl.fit(X, labels.indices, self._request(labels), self._report())
-        for notice in notices:
-            warnings.warn(notice, FitWarning, stacklevel=2)
-        self._model = model
-        self.classes_ = labels.classes
-        if model.reached_limit:
-            warnings.warn(
-                f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
-                "before it settled; raise the limit or the tolerance",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
+        return self._learn(X, y)
+
+    def add_labels(self, indices, y, X=None):
+        """Learn again with more labels for the training samples, from where the last fit ended.
+
+        Parameters
+        ----------
+        indices : array-like of int, or mask of shape (n_samples,)
+            Training samples, such as those of ``query``.
+        y : array-like
+            Their labels; a class may be new. "No label" takes one away.
+        X : array-like of shape (n_samples, n_features), default=None
+            The training samples again; only needed where the estimator comes from a file or a
+            pickle, which leave them out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_is_fitted(self)
+        rows, graph = self._training_samples(X)
+        labels = _labels.amended(self.classes_, self._model.labels, indices, y, self.unlabeled)
+        return self._learn_from(rows, labels, graph=graph, start=self._model)
+
+    def query(self, n=10, X=None):
+        """Samples whose labels would help most, best first.
+
+        The samples that speak for most of what is undecided around them: uncertain ones, but no
+        two that are alike.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        X : array-like of shape (n_candidates, n_features), default=None
+            Samples to choose among; None chooses among the unlabelled training samples.
+
+        Returns
+        -------
+        indices : ndarray of shape (at most n,)
+            Row numbers in ``X``, or of training samples: what ``add_labels`` takes.
+        """
+        check_is_fitted(self)
+        rows = None if X is None else self._samples(X, self._model.precision)
+        return self._model.query(check_scalar(n, "n", Integral, min_val=0), rows, self._threads())
 
     def predict(self, X):
         """Classes of samples, each judged independently of the others.
@@ -199,8 +224,29 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """Bias of the linear classifier, (n_classes,)."""
         return self._classifier("intercept_")[1]
 
+    @property
+    def trace_(self):
+        """The objective after every step of the fit: a dict of columns, ready for a frame."""
+        return self._learnt.trace
+
+    @property
+    def converged_(self):
+        """Whether the fit settled before its limit."""
+        return not self._learnt.reached_limit
+
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        # The caller's own array: a file or a pickle is for the model.
+        state.pop("_training", None)
+        return state
 
     @property
     def _learnt(self):
@@ -218,45 +264,65 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         rows = self._samples(X, self._model.precision)
         return self._model.predict(rows, self._threads())
 
+    def _learn(self, X, y, graph=None):
+        self._validate_params()
+        rows = self._samples(X, [np.float64, np.float32], reset=True)
+        labels = _labels.read(y, self.unlabeled)
+        check_consistent_length(rows, labels.indices)
+        return self._learn_from(rows, labels, graph=graph)
+
+    def _learn_from(self, rows, labels, graph=None, start=None):
+        """The call of the library; an estimator that it refuses stays as it was."""
+        request = self._request(labels) | {"graph": given(graph, len(rows)), "start": start}
+        model, notices = _ssdl.fit(rows, labels.indices, request, self._report())
+        for notice in notices:
+            warnings.warn(notice, FitWarning, stacklevel=4)
+        self._model = model
+        self._training = (rows, graph)
+        self.classes_ = labels.classes
+        if model.reached_limit:
+            warnings.warn(
+                f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
+                "before it settled; raise the limit or the tolerance",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def _training_samples(self, X):
+        """The training samples and the graph they were given with."""
+        if X is not None:
+            rows = self._samples(X, self._model.precision)
+            check_consistent_length(rows, self._model.labels)
+            return rows, None
+        if not hasattr(self, "_training"):
+            raise SamplesError(
+                "files and pickles leave the training samples out: pass them again as X"
+            )
+        return self._training
+
     def _samples(self, X, dtype, reset=False):
-        rows = validate_data(self, X, dtype=dtype, order="C", reset=reset)
-        # A view into a record or a byte buffer may lie askew.
-        return np.require(rows, requirements=["C", "A"])
+        return samples(self, X, dtype, reset=reset, most=getattr(self, "memory_limit", None))
 
     def _threads(self):
-        return effective_n_jobs(self.n_jobs)
+        return threads(self.n_jobs)
 
     def _request(self, labels):
         """What the library is asked, apart from the samples."""
         return {
             "method": self._method,
-            "knobs": [(knob, _text(getattr(self, name))) for name, knob in self._knobs.items()],
+            "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
             "classes": labels.names,
-            "prepare": [self.prepare] if isinstance(self.prepare, str) else list(self.prepare),
-            "image": None if self.image_shape is None else _shape(self.image_shape),
-            "seed": self._seed(),
+            "prepare": steps(self.prepare),
+            "image": None if self.image_shape is None else shape(self.image_shape),
+            "seed": seed(self.random_state),
             "threads": self._threads(),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
         }
 
-    def _seed(self):
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
     def _report(self):
-        """What is called after every step; nothing unless asked for."""
-        if not self.verbose:
-            return None
-        name, every_step = type(self).__name__, self.verbose > 1
-
-        def report(iteration, limit, step, objective):
-            # The one step that every iteration of every method with atoms has.
-            if every_step or iteration == 0 or step == "dictionary":
-                value = "" if objective is None else f", objective {objective:.6g}"
-                print(f"[{name}] iteration {iteration} of at most {limit}: {step}{value}")
-
-        return report
+        # The one step that every iteration of every method with atoms has.
+        return reporter(type(self).__name__, self.verbose, "dictionary")
 
     @classmethod
     def _of_model(cls, model):
@@ -266,7 +332,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         }
         found = dict(model.knobs)
         parameters = {
-            name: _value(found[knob], type(defaults[name]))
+            name: as_value(found[knob], type(defaults[name]))
             for name, knob in cls._knobs.items()
             if knob in found
         }
@@ -282,89 +348,28 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return estimator
 
 
-class DictionaryClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FewLabelClassifier):
-    """Base of the classifiers that learn atoms; see the subclasses."""
+class TakesGraph:
+    """A classifier with a graph between the samples, which users may bring."""
 
-    def transform(self, X):
-        """Sparse codes of samples, each coded independently of the others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_samples, n_atoms)
-            For the training samples, ``codes_`` has those of the fit itself.
-        """
-        check_is_fitted(self)
-        rows = self._samples(X, self._model.precision)
-        return self._model.code(rows, self._threads())
-
-    def inverse_transform(self, X):
-        """Samples as their codes write them, in the space of prepared samples.
+    def fit(self, X, y, graph=None):
+        """Learn from a few labelled and many unlabelled samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_atoms)
-            Codes.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, float32 or float64; the model keeps the number type.
+        y : array-like of shape (n_samples,)
+            Labels: numbers or text. None, NaN, NA and ``unlabeled`` (-1) mean "no label".
+        graph : {array-like, sparse matrix}, default=None
+            A graph of your own between these samples, instead of the one that the parameters
+            describe: symmetric weights, at least zero (sparse, of shape (n_samples, n_samples));
+            weights with which samples are mixed from others (sparse, rows that sum to one); or
+            the neighbours of each sample (int, of shape (n_samples, n_neighbors)). New samples are
+            tied to the training samples by distance.
 
         Returns
         -------
-        samples : ndarray of shape (n_samples, n_prepared_features)
-            ``X @ components_``; the preparation is not undone.
+        self : object
+            The fitted estimator.
         """
-        check_is_fitted(self)
-        codes = check_array(X, dtype=self._model.precision)
-        if codes.shape[1] != self._model.n_atoms:
-            raise ShapeError(
-                f"atoms in a code: expected {self._model.n_atoms}, got {codes.shape[1]}"
-            )
-        return codes @ self.components_
-
-    @property
-    def components_(self):
-        """Atoms, (n_atoms, n_prepared_features)."""
-        return self._learnt.atoms
-
-    @property
-    def codes_(self):
-        """Sparse codes of the training samples, (n_samples, n_atoms)."""
-        return self._learnt.codes
-
-    @property
-    def _n_features_out(self):
-        return self._learnt.n_atoms
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _text(value):
-    """A parameter as the library reads it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value)).lower()
-    if isinstance(value, Integral):
-        return str(int(value))
-    if np.ndim(value) == 1:
-        return ",".join(_text(part) for part in value)
-    return repr(float(value))
-
-
-def _value(text, kind):
-    """A parameter as Python writes it, from the library's text and the type of its default."""
-    if kind is bool:
-        return text == "true"
-    if kind is tuple:
-        return tuple(float(part) for part in text.split(","))
-    return kind(text)
-
-
-def _shape(pair):
-    height, width = pair
-    return int(height), int(width)
+        return self._learn(X, y, graph=graph)

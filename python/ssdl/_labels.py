@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from .errors import FitWarning, LabelsError
+from .errors import FitWarning, LabelsError, ShapeError
 
 MARKER = -1
 
@@ -30,7 +30,7 @@ class Labels:
         return [str(value) for value in self.classes.tolist()]
 
 
-def read(y, unlabeled):
+def read(y, unlabeled, classes=None):
     """Tell classes from markers.
 
     Parameters
@@ -39,6 +39,8 @@ def read(y, unlabeled):
         Labels. None, NaN and NA are always unlabelled.
     unlabeled : object
         The marker; None for -1, unless only one other class is there: then -1 is a class, too.
+    classes : array-like, default=None
+        All classes, where some may have no label yet.
     """
     values = as_column(y)
     hidden = is_missing(values) | is_marker(values, unlabeled)
@@ -47,7 +49,7 @@ def read(y, unlabeled):
         others = tidy(values[~is_missing(values)])
         if others.size > known.size:
             warnings.warn(
-                f"-1 is taken for a class, as {known[0]!r} is the only other label; "
+                f"-1 is taken for a class, as {known[:1].tolist()[0]!r} is the only other label; "
                 "set unlabeled=-1 if it means that a sample has no label",
                 FitWarning,
                 stacklevel=4,
@@ -59,9 +61,61 @@ def read(y, unlabeled):
     if known.dtype.kind == "f" and np.isinf(known).any():
         raise LabelsError("labels: y contains infinity; use None, NaN or -1 for unlabelled")
     check_classification_targets(known)
-    classes, found = np.unique(known, return_inverse=True)
-    indices[~hidden] = found.ravel()
+    seen = np.unique(known)
+    if classes is None:
+        classes = seen
+    else:
+        classes = np.unique(tidy(classes))
+        strangers = set(seen.tolist()) - set(classes.tolist())
+        if strangers:
+            raise LabelsError(f"labels: {sorted(strangers)} are not among the classes given")
+    indices[~hidden] = np.searchsorted(classes, known)
     return Labels(classes, indices)
+
+
+def amended(classes, indices, chosen, y, unlabeled):
+    """The labels of a fit with those of the chosen samples replaced."""
+    chosen, values = np.atleast_1d(np.asarray(chosen)), as_column(y)
+    if chosen.dtype.kind == "b":
+        if chosen.shape != indices.shape:
+            raise ShapeError(f"samples in the mask: expected {len(indices)}, got {chosen.size}")
+        chosen = np.flatnonzero(chosen)
+    if chosen.size and chosen.dtype.kind not in "iu":
+        raise LabelsError("labels: indices must be whole numbers or a mask")
+    if chosen.ndim != 1 or len(chosen) != len(values):
+        raise ShapeError(f"labels: expected {chosen.size}, one for each index, got {len(values)}")
+    if chosen.size and not (0 <= chosen.min() and chosen.max() < len(indices)):
+        raise IndexError(f"indices must lie within the {len(indices)} training samples")
+    all_labels = _written_out(classes, indices)
+    all_labels[chosen.astype(np.intp)] = _unmarked(values, unlabeled, classes)
+    return read(all_labels, np.nan)
+
+
+def followed(classes, indices, y, unlabeled, known=None):
+    """The labels of a fit, and after them those of further samples."""
+    further = _unmarked(as_column(y), unlabeled, classes)
+    both = np.concatenate([_written_out(classes, indices), further])
+    if known is None:
+        # A class that was promised is not forgotten for having no label yet.
+        known = np.unique(tidy(both[~is_missing(both)]))
+        known = np.unique(np.concatenate([np.asarray(known), classes]))
+    return read(both, np.nan, known)
+
+
+def _written_out(classes, indices):
+    """Labels as objects, None where there is none."""
+    values = np.full(len(indices), None, dtype=object)
+    labelled = np.flatnonzero(indices >= 0)
+    values[labelled] = classes[indices[labelled]].tolist()
+    return values
+
+
+def _unmarked(values, unlabeled, classes):
+    """Labels as objects, markers turned into None."""
+    known, values = is_labelled(values, unlabeled, classes)
+    plain = np.full(len(values), None, dtype=object)
+    plain[np.flatnonzero(known)] = tidy(values[known]).tolist()
+    return plain
 
 
 def is_labelled(y, unlabeled, classes):

@@ -4,7 +4,8 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import COMMON_CONSTRAINTS, DictionaryClassifier, FewLabelClassifier
+from ._atoms import DictionaryClassifier
+from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 __all__ = [
     "SSDLGA",
@@ -18,7 +19,7 @@ __all__ = [
 ]
 
 
-class SSDLGA(DictionaryClassifier):
+class SSDLGA(TakesGraph, DictionaryClassifier):
     r"""Semi-supervised dictionary learning with graph regularisation and active points.
 
     Atoms, sparse codes and a linear classifier are learnt together from labelled and unlabelled
@@ -94,6 +95,8 @@ class SSDLGA(DictionaryClassifier):
         Whether the loss is majorised (never rises) or frozen as in the paper.
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    sparse_output : bool, default=False
+        Whether ``transform`` gives codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation steps, fitted on the training samples, kept in the model and applied to every
         sample; empty for none. The notes list them.
@@ -124,8 +127,12 @@ class SSDLGA(DictionaryClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -134,6 +141,8 @@ class SSDLGA(DictionaryClassifier):
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
+    n_revived_ : int
+        Atoms that nobody used, replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the classifier; none where training samples vote.
     intercept_ : ndarray of shape (n_classes,)
@@ -231,6 +240,7 @@ class SSDLGA(DictionaryClassifier):
         "dictionary_update": [StrOptions({"block", "fista", "dual"})],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "revive": ["boolean"],
+        "sparse_output": ["boolean"],
         **COMMON_CONSTRAINTS,
     }
 
@@ -261,6 +271,7 @@ class SSDLGA(DictionaryClassifier):
         dictionary_update="block",
         active_points="majorised",
         revive=True,
+        sparse_output=False,
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
@@ -293,6 +304,7 @@ class SSDLGA(DictionaryClassifier):
         self.dictionary_update = dictionary_update
         self.active_points = active_points
         self.revive = revive
+        self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
@@ -352,6 +364,8 @@ class USSDL(DictionaryClassifier):
         Whether the loss is majorised (never rises) or frozen as in the paper.
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    sparse_output : bool, default=False
+        Whether ``transform`` gives codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation steps, fitted on the training samples, kept in the model and applied to every
         sample; empty for none. The notes list them.
@@ -382,8 +396,12 @@ class USSDL(DictionaryClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -392,6 +410,8 @@ class USSDL(DictionaryClassifier):
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
+    n_revived_ : int
+        Atoms that nobody used, replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the classifier; none where training samples vote.
     intercept_ : ndarray of shape (n_classes,)
@@ -471,6 +491,7 @@ class USSDL(DictionaryClassifier):
         "dictionary_update": [StrOptions({"block", "fista", "dual"})],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "revive": ["boolean"],
+        "sparse_output": ["boolean"],
         **COMMON_CONSTRAINTS,
     }
 
@@ -492,6 +513,7 @@ class USSDL(DictionaryClassifier):
         dictionary_update="block",
         active_points="majorised",
         revive=True,
+        sparse_output=False,
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
@@ -515,6 +537,7 @@ class USSDL(DictionaryClassifier):
         self.dictionary_update = dictionary_update
         self.active_points = active_points
         self.revive = revive
+        self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
@@ -524,7 +547,7 @@ class USSDL(DictionaryClassifier):
         self.verbose = verbose
 
 
-class GraphSC(DictionaryClassifier):
+class GraphSC(TakesGraph, DictionaryClassifier):
     r"""Graph-regularised sparse coding with a linear SVM on the codes.
 
     Atoms and codes are learnt without the labels, with a graph of choice between the samples;
@@ -595,6 +618,8 @@ class GraphSC(DictionaryClassifier):
         Solver of the dictionary step.
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
+    sparse_output : bool, default=False
+        Whether ``transform`` gives codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation steps, fitted on the training samples, kept in the model and applied to every
         sample; empty for none. The notes list them.
@@ -625,8 +650,12 @@ class GraphSC(DictionaryClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -635,6 +664,8 @@ class GraphSC(DictionaryClassifier):
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
+    n_revived_ : int
+        Atoms that nobody used, replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the classifier; none where training samples vote.
     intercept_ : ndarray of shape (n_classes,)
@@ -730,6 +761,7 @@ class GraphSC(DictionaryClassifier):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "dictionary_update": [StrOptions({"block", "fista", "dual"})],
         "revive": ["boolean"],
+        "sparse_output": ["boolean"],
         **COMMON_CONSTRAINTS,
     }
 
@@ -759,6 +791,7 @@ class GraphSC(DictionaryClassifier):
         batch_size=256,
         dictionary_update="block",
         revive=True,
+        sparse_output=False,
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
@@ -790,6 +823,7 @@ class GraphSC(DictionaryClassifier):
         self.batch_size = batch_size
         self.dictionary_update = dictionary_update
         self.revive = revive
+        self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
@@ -855,8 +889,12 @@ class LinearSVM(FewLabelClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -999,8 +1037,12 @@ class Ridge(FewLabelClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1126,8 +1168,12 @@ class Nearest(FewLabelClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1208,7 +1254,7 @@ class Nearest(FewLabelClassifier):
         self.verbose = verbose
 
 
-class LabelSpreading(FewLabelClassifier):
+class LabelSpreading(TakesGraph, FewLabelClassifier):
     r"""Label spreading over a graph of neighbours.
 
     Labels flow along the edges of a graph between all samples; each sample ends with shares of
@@ -1271,8 +1317,12 @@ class LabelSpreading(FewLabelClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -1442,8 +1492,12 @@ class SelfTraining(FewLabelClassifier):
         Outer iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
     termination_condition_ : str
         Why the fit stopped.
+    converged_ : bool
+        Whether the fit settled before its limit.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)

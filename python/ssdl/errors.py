@@ -52,5 +52,9 @@ class ModelFileError(SsdlError, ValueError):
     """A file or a pickle that does not hold a usable model."""
 
 
+class DataFileError(SsdlError, ValueError):
+    """A file that does not hold usable samples."""
+
+
 class FitWarning(UserWarning):
     """The fit had to deviate from what was asked, or doubts that it was meant."""

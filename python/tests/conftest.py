@@ -13,6 +13,7 @@ import ssdl
 from ssdl import _methods
 
 CLASSES = [getattr(ssdl, name) for name in _methods.__all__]
+TRANSFORMERS = [ssdl.SparseCoder, ssdl.DictionaryLearner, ssdl.Preparation]
 WITH_ATOMS = [each for each in CLASSES if hasattr(each, "transform")]
 
 

@@ -148,4 +148,4 @@ def test_parameters_have_the_defaults_of_the_library():
         assert list(each._knobs.values()) == list(knobs)
         for name, knob in each._knobs.items():
             value = each().get_params()[name]
-            assert ssdl._base._value(knobs[knob], type(value)) == value
+            assert ssdl._request.as_value(knobs[knob], type(value)) == value

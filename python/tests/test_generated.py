@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import ssdl
-from conftest import CLASSES
+from conftest import CLASSES, TRANSFORMERS
+from ssdl._request import as_value
 
 GENERATOR = Path(__file__).parents[1] / "generate.py"
 
@@ -43,5 +44,14 @@ def test_every_parameter_and_attribute_is_explained():
 
 
 def test_the_package_says_what_is_in_it():
-    assert set(ssdl.__all__) == {each.__name__ for each in CLASSES} | {"errors", "load"}
-    assert ssdl.__version__ == "0.1.0"
+    for name in ssdl.__all__:
+        assert getattr(ssdl, name) is not None
+    assert set(ssdl.__all__) >= {each.__name__ for each in [*CLASSES, *TRANSFORMERS]}
+
+
+def test_the_dictionary_learner_has_the_defaults_of_the_library():
+    knobs = {knob["name"]: knob["default"] for knob in ssdl._ssdl.learner_knobs()}
+    parameters = ssdl.DictionaryLearner().get_params()
+    assert set(ssdl.DictionaryLearner._knobs.values()) == set(knobs)
+    for name, knob in ssdl.DictionaryLearner._knobs.items():
+        assert as_value(knobs[knob], type(parameters[name])) == parameters[name]

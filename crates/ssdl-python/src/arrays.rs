@@ -1,9 +1,12 @@
 //! Arrays of NumPy and matrices of the library: rows in C order are columns, byte for byte.
 
+use std::ops::Range;
+
 use numpy::prelude::*;
-use numpy::{Element, PyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use ssdl::sparse::Csr;
 use ssdl::{Matrix, Real};
 
 /// Samples as Python hands them over, one a row.
@@ -15,15 +18,100 @@ pub enum Rows<'py> {
     Double(PyReadonlyArray2<'py, f64>),
 }
 
+/// The same expression for rows of either precision.
+macro_rules! each_precision {
+    ($rows:expr, $own:ident => $body:expr) => {
+        match $rows {
+            $crate::arrays::Rows::Single($own) => $body,
+            $crate::arrays::Rows::Double($own) => $body,
+        }
+    };
+}
+pub(crate) use each_precision;
+
+/// A number type that has rows.
+pub trait Precise: Real + Element {
+    /// The rows, if they are of this type.
+    fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>>;
+}
+
+impl Precise for f32 {
+    fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>> {
+        match rows {
+            Rows::Single(rows) => Ok(rows),
+            Rows::Double(_) => Err(another_precision()),
+        }
+    }
+}
+
+impl Precise for f64 {
+    fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>> {
+        match rows {
+            Rows::Double(rows) => Ok(rows),
+            Rows::Single(_) => Err(another_precision()),
+        }
+    }
+}
+
+fn another_precision() -> PyErr {
+    PyTypeError::new_err("all arrays must have one number type, that of the model")
+}
+
 /// The rows as columns of a matrix: one copy, nothing turned round.
-pub fn columns<T: Real + Element>(rows: &PyReadonlyArray2<'_, T>) -> PyResult<Matrix<T>> {
+pub fn columns<T: Precise>(rows: &PyReadonlyArray2<'_, T>) -> PyResult<Matrix<T>> {
+    some_columns(rows, 0..rows.shape()[0])
+}
+
+fn some_columns<T: Precise>(
+    rows: &PyReadonlyArray2<'_, T>,
+    range: Range<usize>,
+) -> PyResult<Matrix<T>> {
     // Slices exist of Fortran order, too, and would have rows and columns mixed up.
     if !rows.is_c_contiguous() {
         return Err(PyValueError::new_err("samples must be in C order"));
     }
-    let (n_samples, n_features) = (rows.shape()[0], rows.shape()[1]);
-    Matrix::from_columns(n_features, n_samples, rows.as_slice()?.to_vec())
+    let n_features = rows.shape()[1];
+    let wanted = &rows.as_slice()?[range.start * n_features..range.end * n_features];
+    Matrix::from_columns(n_features, range.len(), wanted.to_vec())
         .ok_or_else(|| PyValueError::new_err("samples do not have the size they claim"))
+}
+
+/// Bytes of samples that are taken over at once.
+const PART_BYTES: usize = 8 << 20;
+
+/// Rows that are copied a part at a time: all of them never exist twice.
+pub struct Parts<T: Precise> {
+    array: Py<PyArray2<T>>,
+    n_samples: usize,
+    n_features: usize,
+}
+
+impl<T: Precise> Parts<T> {
+    pub fn new(rows: &PyReadonlyArray2<'_, T>) -> Self {
+        let (n_samples, n_features) = (rows.shape()[0], rows.shape()[1]);
+        let array: &Bound<'_, PyArray2<T>> = rows;
+        Self { array: array.clone().unbind(), n_samples, n_features }
+    }
+
+    pub fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
+    /// One range of rows after another, as many as fit a part.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
+        let bytes = self.n_features.max(1) * size_of::<T>();
+        let (size, n_samples) = ((PART_BYTES / bytes).max(64), self.n_samples);
+        // No rows at all are a part, too: the library says what it thinks of them.
+        (0..n_samples.max(1)).step_by(size).map(move |first| first..(first + size).min(n_samples))
+    }
+
+    /// These rows as columns of a matrix; to be called without the interpreter.
+    pub fn columns(&self, range: Range<usize>) -> PyResult<Matrix<T>> {
+        Python::attach(|py| {
+            let rows = self.array.bind(py).try_readonly().map_err(PyErr::from)?;
+            some_columns(&rows, range)
+        })
+    }
 }
 
 /// The columns as rows of an array that takes over the memory.
@@ -37,7 +125,41 @@ pub fn list<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
 }
 
-/// Class indices as Python indexes with them.
-pub fn indices(py: Python<'_>, classes: impl IntoIterator<Item = usize>) -> Bound<'_, PyAny> {
-    list(py, classes.into_iter().map(|class| class as i64).collect())
+/// Class or sample indices as Python indexes with them.
+pub fn indices(py: Python<'_>, values: impl IntoIterator<Item = usize>) -> Bound<'_, PyAny> {
+    list(py, values.into_iter().map(|value| value as i64).collect())
+}
+
+/// Row offsets, column indices and values: what `scipy.sparse` makes a CSR array of.
+pub type SparseRows<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// The three arrays of a sparse matrix.
+pub fn sparse<T: Real + Element>(py: Python<'_>, matrix: Csr<T>) -> SparseRows<'_> {
+    let (starts, columns, values) = matrix.into_parts();
+    (
+        indices(py, starts),
+        list(py, columns.into_iter().map(i64::from).collect::<Vec<_>>()),
+        list(py, values),
+    )
+}
+
+/// A sparse matrix as Python hands it over: offsets, column indices, values.
+#[derive(FromPyObject)]
+pub struct GivenSparse<'py>(
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+impl GivenSparse<'_> {
+    /// The matrix, checked.
+    pub fn csr<T: Real>(&self, columns: usize) -> PyResult<ssdl::Result<Csr<T>>> {
+        let offsets = self.0.as_array().iter().map(|&at| usize::try_from(at)).collect();
+        let indices = self.1.as_array().iter().map(|&at| u32::try_from(at)).collect();
+        let (Ok(offsets), Ok(indices)) = (offsets, indices) else {
+            return Err(PyValueError::new_err("offsets and indices must not be negative"));
+        };
+        let values = self.2.as_array().iter().map(|&value| T::of(value)).collect();
+        Ok(Csr::new(columns, offsets, indices, values))
+    }
 }

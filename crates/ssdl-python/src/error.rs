@@ -32,8 +32,21 @@ fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::Format { .. } => "ModelFileError",
         _ => "SsdlError",
     };
-    // The classes have two parents each, which only Python can declare.
-    let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((error.to_string(),));
+    of_class(py, class, error.to_string())
+}
+
+impl<T> OrRaise<T> for ssdl_data::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| match &error {
+            ssdl_data::Error::Read { path, source } => of_system(path, source),
+            other => of_class(py, "DataFileError", other.to_string()),
+        })
+    }
+}
+
+/// An exception of the package. The classes have two parents each, which only Python can declare.
+fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
+    let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((words,));
     raised().map_or_else(|failure| failure, PyErr::from_value)
 }
 

@@ -1,19 +1,22 @@
 //! Samples and knobs become a model.
 
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
+use std::sync::Arc;
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use ssdl::methods::{self, Options};
-use ssdl::{Labels, Model, Real, Result, Samples};
+use ssdl::{Labels, Model, Result, Samples};
 
-use crate::arrays::{Rows, columns};
+use crate::arrays::{Precise, Rows, columns, each_precision};
 use crate::error::OrRaise;
-use crate::model::{FittedModel, Held};
+use crate::graph::GivenGraph;
+use crate::model::{FittedModel, Holds};
 use crate::worker;
 
 /// What is asked, apart from the samples; a dictionary in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Request {
+pub struct Request<'py> {
     method: String,
     knobs: Vec<(String, String)>,
     classes: Vec<String>,
@@ -22,10 +25,12 @@ pub struct Request {
     seed: u64,
     threads: usize,
     memory_limit: Option<u64>,
+    graph: Option<GivenGraph<'py>>,
+    start: Option<Py<FittedModel>>,
 }
 
-impl Request {
-    fn options<T: Real>(&self) -> Result<Options<T>> {
+impl Request<'_> {
+    fn options<T: Precise>(&self) -> Result<Options<T>> {
         Ok(Options {
             seed: self.seed,
             threads: self.threads,
@@ -46,36 +51,40 @@ pub fn fit(
     py: Python<'_>,
     samples: Rows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
-    request: Request,
+    request: Request<'_>,
     report: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(FittedModel, Vec<String>)> {
     let assigned = labels.as_array().iter().map(|&class| usize::try_from(class).ok()).collect();
     let labels = Labels::new(request.classes.clone(), assigned).or_raise(py)?;
-    let report = report.as_ref();
-    match samples {
-        Rows::Single(rows) => {
-            let (model, notices) = fit_in::<f32>(py, &rows, labels, request, report)?;
-            Ok((Held::from(model).into(), notices))
-        }
-        Rows::Double(rows) => {
-            let (model, notices) = fit_in::<f64>(py, &rows, labels, request, report)?;
-            Ok((Held::from(model).into(), notices))
-        }
-    }
+    each_precision!(samples, rows => fit_in(py, &rows, labels, request, report.as_ref()))
 }
 
-fn fit_in<T: Real + Element>(
+fn fit_in<T: Precise + Holds>(
     py: Python<'_>,
     rows: &PyReadonlyArray2<'_, T>,
     labels: Labels,
-    request: Request,
+    request: Request<'_>,
     report: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Model<T>, Vec<String>)> {
+) -> PyResult<(FittedModel, Vec<String>)> {
     let method = methods::find::<T>(&request.method).or_raise(py)?;
     method.check(&request.knobs).or_raise(py)?;
-    let options = request.options::<T>().or_raise(py)?;
+    let mut options = request.options::<T>().or_raise(py)?;
     let samples = Samples::new(columns(rows)?, labels).or_raise(py)?;
-    let (model, notices) =
-        worker::run(py, report, move |watch| method.fit(&request.knobs, samples, &options, watch))?;
-    Ok((model.or_raise(py)?, notices))
+    if let Some(graph) = &request.graph {
+        let given = graph.read::<T>(samples.n_samples())?.or_raise(py)?;
+        options.graph = Some(Arc::new(given));
+    }
+    let earlier = match &request.start {
+        Some(model) => Some(T::held(model.get())?.clone()),
+        None => None,
+    };
+    let knobs = request.knobs;
+    let (model, notices) = worker::run(py, report, move |watch| -> Result<Model<T>> {
+        if let Some(earlier) = earlier {
+            options.start = earlier.start(samples.features())?;
+            options.preparation = Some(earlier.preparation().clone());
+        }
+        method.fit(&knobs, samples, &options, watch)
+    })?;
+    Ok((T::hold(model.or_raise(py)?).into(), notices))
 }

@@ -4,19 +4,32 @@
 //! is meant to call it.
 
 mod arrays;
+mod codes;
+mod coding;
+mod data;
 mod error;
 mod fit;
+mod graph;
 mod model;
+mod prepare;
 mod register;
 mod worker;
 
-/// Models, the fit, and the register that the Python classes are written from.
+/// Models, the fit, its stages one by one, and the register that the Python classes are written from.
 #[pyo3::pymodule]
 mod _ssdl {
     #[pymodule_export]
+    use crate::coding::{encode, learn_atoms};
+    #[pymodule_export]
+    use crate::data::{digits, read, read_labels};
+    #[pymodule_export]
     use crate::fit::fit;
+    #[pymodule_export]
+    use crate::graph::{graph, neighbours, representatives};
     #[pymodule_export]
     use crate::model::FittedModel;
     #[pymodule_export]
-    use crate::register::{default_preparation, methods, preparation_steps};
+    use crate::prepare::{prepare_apply, prepare_fit};
+    #[pymodule_export]
+    use crate::register::{default_preparation, learner_knobs, methods, preparation_steps};
 }

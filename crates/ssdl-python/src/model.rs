@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::Element;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use ssdl::fit::Stop;
+use ssdl::fit::{Objective, Stop};
 use ssdl::model::{Precision, precision_of, precision_of_bytes};
-use ssdl::{Matrix, Model, Prediction, Real, Result};
+use ssdl::{Matrix, Model, Prediction, Result};
 
-use crate::arrays::{Rows, columns, indices, list, rows};
+use crate::arrays::{Parts, Precise, Rows, columns, indices, list, rows};
+use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
 use crate::worker;
 
@@ -24,17 +24,32 @@ pub enum Held {
     Double(Arc<Model<f64>>),
 }
 
-impl From<Model<f32>> for Held {
-    fn from(model: Model<f32>) -> Self {
-        Self::Single(Arc::new(model))
-    }
+/// A number type whose models Python can hold.
+pub trait Holds: Precise {
+    fn hold(model: Model<Self>) -> Held;
+    /// The model, if its numbers are of this type.
+    fn held(model: &FittedModel) -> PyResult<&Arc<Model<Self>>>;
 }
 
-impl From<Model<f64>> for Held {
-    fn from(model: Model<f64>) -> Self {
-        Self::Double(Arc::new(model))
-    }
+/// For both precisions the same, but for the variant.
+macro_rules! holds {
+    ($T:ty, $Variant:ident) => {
+        impl Holds for $T {
+            fn hold(model: Model<Self>) -> Held {
+                Held::$Variant(Arc::new(model))
+            }
+
+            fn held(model: &FittedModel) -> PyResult<&Arc<Model<Self>>> {
+                match &model.0 {
+                    Held::$Variant(model) => Ok(model),
+                    _ => Err(PyTypeError::new_err("the models have different number types")),
+                }
+            }
+        }
+    };
 }
+holds!(f32, Single);
+holds!(f64, Double);
 
 /// The same expression for either precision.
 macro_rules! either {
@@ -66,8 +81,8 @@ impl FittedModel {
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let held = py.detach(|| -> Result<Held> {
             Ok(match precision_of(&path)? {
-                Precision::Single => Model::<f32>::load(&path)?.into(),
-                Precision::Double => Model::<f64>::load(&path)?.into(),
+                Precision::Single => f32::hold(Model::load(&path)?),
+                Precision::Double => f64::hold(Model::load(&path)?),
             })
         });
         held.or_raise(py).map(Self)
@@ -78,8 +93,8 @@ impl FittedModel {
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let held = py.detach(|| -> Result<Held> {
             Ok(match precision_of_bytes(bytes)? {
-                Precision::Single => Model::<f32>::from_bytes(bytes)?.into(),
-                Precision::Double => Model::<f64>::from_bytes(bytes)?.into(),
+                Precision::Single => f32::hold(Model::from_bytes(bytes)?),
+                Precision::Double => f64::hold(Model::from_bytes(bytes)?),
             })
         });
         held.or_raise(py).map(Self)
@@ -116,38 +131,32 @@ impl FittedModel {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        samples: Rows<'_>,
+        samples: Rows<'py>,
         threads: usize,
     ) -> PyResult<Said<'py>> {
-        match (&self.0, samples) {
-            (Held::Single(model), Rows::Single(rows)) => {
-                let said = on(py, model, columns(&rows)?, threads, Model::predict)?;
-                told(py, said)
-            }
-            (Held::Double(model), Rows::Double(rows)) => {
-                let said = on(py, model, columns(&rows)?, threads, Model::predict)?;
-                told(py, said)
-            }
-            _ => Err(another_precision()),
-        }
+        either!(&self.0, model => judge(py, model, samples, threads))
     }
 
-    /// Codes of raw samples; the prepared samples where there are no atoms.
+    /// Codes of raw samples, dense or sparse; the prepared samples where there are no atoms.
     fn code<'py>(
         &self,
         py: Python<'py>,
-        samples: Rows<'_>,
+        samples: Rows<'py>,
+        sparse: bool,
+        threads: usize,
+    ) -> PyResult<Codes<'py>> {
+        either!(&self.0, model => code(py, model, samples, sparse, threads))
+    }
+
+    /// Unlabelled training samples to label next, or some of others.
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        samples: Option<Rows<'py>>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match (&self.0, samples) {
-            (Held::Single(model), Rows::Single(raw)) => {
-                rows(py, on(py, model, columns(&raw)?, threads, Model::code)?)
-            }
-            (Held::Double(model), Rows::Double(raw)) => {
-                rows(py, on(py, model, columns(&raw)?, threads, Model::code)?)
-            }
-            _ => Err(another_precision()),
-        }
+        either!(&self.0, model => query(py, model, n, samples, threads))
     }
 
     /// What the fit says of the training samples.
@@ -249,6 +258,39 @@ impl FittedModel {
         either!(&self.0, model => model.report().stop == Stop::Limit)
     }
 
+    /// The objective after every step, column by column.
+    #[getter]
+    fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let trace = either!(&self.0, model => &model.report().trace);
+        let table = PyDict::new(py);
+        table.set_item("iteration", indices(py, trace.iter().map(|row| row.iteration)))?;
+        let steps: Vec<&str> = trace.iter().map(|row| row.step.name()).collect();
+        table.set_item("step", steps)?;
+        for (term, (name, _)) in Objective::default().terms().iter().enumerate() {
+            let values = trace.iter().map(|row| row.objective.terms()[term].1).collect();
+            table.set_item(name, list::<f64>(py, values))?;
+        }
+        let totals = trace.iter().map(|row| row.objective.total()).collect();
+        table.set_item("total", list::<f64>(py, totals))?;
+        table.set_item("flips", indices(py, trace.iter().map(|row| row.flips)))?;
+        let seconds = trace.iter().map(|row| row.seconds).collect();
+        table.set_item("seconds", list::<f64>(py, seconds))?;
+        Ok(table)
+    }
+
+    /// Class indices of the labels it was fitted with, negative where unlabelled.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        let number = |label: &Option<usize>| label.map_or(-1, |class| class as i64);
+        let labels = either!(&self.0, model => model.training_labels());
+        list(py, labels.assigned().iter().map(number).collect())
+    }
+
+    #[getter]
+    fn revived_atoms(&self) -> usize {
+        either!(&self.0, model => model.report().revived_atoms)
+    }
+
     /// The objective by term, and its total.
     #[getter]
     fn objective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -262,25 +304,83 @@ impl FittedModel {
     }
 }
 
-/// Lets the model work on samples with so many threads, interpreter released, Ctrl-C heard.
-fn on<T: Real, R: Send + 'static>(
-    py: Python<'_>,
+/// Works on part after part with so many threads, interpreter released, Ctrl-C heard.
+fn part_by_part<'py, T: Holds, R: Send + 'static>(
+    py: Python<'py>,
     model: &Arc<Model<T>>,
-    samples: Matrix<T>,
+    samples: Rows<'py>,
     threads: usize,
-    work: fn(&Model<T>, Matrix<T>) -> Result<R>,
+    mut work: impl FnMut(&Model<T>, Matrix<T>, &mut R) -> Result<()> + Send + 'static,
+    mut gathered: R,
 ) -> PyResult<R> {
-    let model = model.clone();
-    let done =
-        worker::run(py, None, move |_| ssdl::threads::run(threads, || work(&model, samples)));
-    done?.0.or_raise(py)
+    let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
+    let all = move || -> PyResult<Result<R>> {
+        for range in parts.ranges() {
+            if let Err(error) = work(&model, parts.columns(range)?, &mut gathered) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(gathered))
+    };
+    worker::run(py, None, move |_| ssdl::threads::run(threads, all))?.0?.or_raise(py)
 }
 
-fn told<T: Real + Element>(py: Python<'_>, said: Prediction<T>) -> PyResult<Said<'_>> {
+fn judge<'py, T: Holds>(
+    py: Python<'py>,
+    model: &Arc<Model<T>>,
+    samples: Rows<'py>,
+    threads: usize,
+) -> PyResult<Said<'py>> {
+    let n_classes = model.classes().len();
+    let work = |model: &Model<T>, part, said: &mut (Vec<usize>, Vec<T>, Vec<T>)| {
+        let more = model.predict(part)?;
+        said.0.extend(more.classes);
+        said.1.extend(more.scores.into_vec());
+        said.2.extend(more.probabilities.into_vec());
+        Ok(())
+    };
+    let said = part_by_part(py, model, samples, threads, work, Default::default())?;
+    let by_class = |values: Vec<T>| {
+        let n_samples = values.len() / n_classes.max(1);
+        let matrix = Matrix::from_columns(n_classes, n_samples, values);
+        rows(py, matrix.unwrap_or_else(|| Matrix::zeros(n_classes, 0)))
+    };
+    Ok((indices(py, said.0), by_class(said.1)?, by_class(said.2)?))
+}
+
+fn code<'py, T: Holds>(
+    py: Python<'py>,
+    model: &Arc<Model<T>>,
+    samples: Rows<'py>,
+    sparse: bool,
+    threads: usize,
+) -> PyResult<Codes<'py>> {
+    let work = |model: &Model<T>, part, codes: &mut Collected<T>| {
+        codes.add(model.code(part)?);
+        Ok(())
+    };
+    let collected = Collected::new(model.codes().rows(), 0, sparse);
+    part_by_part(py, model, samples, threads, work, collected)?.give(py)
+}
+
+fn query<'py, T: Holds>(
+    py: Python<'py>,
+    model: &Arc<Model<T>>,
+    n: usize,
+    samples: Option<Rows<'py>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let model = model.clone();
+    let samples = samples.map(|samples| columns(&T::rows(samples)?)).transpose()?;
+    let find = move || match samples {
+        Some(samples) => model.query_among(samples, n),
+        None => model.query(n),
+    };
+    let chosen = worker::run(py, None, move |_| ssdl::threads::run(threads, find))?.0;
+    Ok(indices(py, chosen.or_raise(py)?))
+}
+
+fn told<T: Precise>(py: Python<'_>, said: Prediction<T>) -> PyResult<Said<'_>> {
     let classes = indices(py, said.classes);
     Ok((classes, rows(py, said.scores)?, rows(py, said.probabilities)?))
-}
-
-fn another_precision() -> PyErr {
-    PyTypeError::new_err("samples must have the number type of the model")
 }

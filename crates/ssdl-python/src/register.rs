@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ssdl::fit::DictionaryLearner;
 use ssdl::knobs::{Allowed, Knob};
 use ssdl::methods::{Method, Options, all};
 use ssdl::samples::prepare;
@@ -10,6 +11,12 @@ use ssdl::samples::prepare;
 #[pyfunction]
 pub fn methods(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     all::<f64>().into_iter().map(|method| described(py, method)).collect()
+}
+
+/// The knobs of the dictionary learner.
+#[pyfunction]
+pub fn learner_knobs(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    DictionaryLearner::knobs().iter().map(|knob| explained(py, knob)).collect()
 }
 
 /// The preparation steps there are: how they are written, what they do.
@@ -44,6 +51,7 @@ fn described<'py>(
     }
     facts.set_item("semi_supervised", about.semi_supervised)?;
     facts.set_item("inductive", about.inductive)?;
+    facts.set_item("uses_graph", about.uses_graph)?;
     let knobs = method.knobs();
     let knobs: PyResult<Vec<_>> = knobs.iter().map(|knob| explained(py, knob)).collect();
     facts.set_item("knobs", knobs?)?;

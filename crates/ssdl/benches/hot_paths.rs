@@ -63,7 +63,8 @@ fn stage() -> Stage {
         margin: None,
         sparsity: 0.5,
     };
-    Coordinate { sweeps: 3, inner_sweeps: 5, tolerance: 1e-2 }.code(&problem, &mut codes);
+    Coordinate { sweeps: 3, inner_sweeps: 5, tolerance: 1e-2, direct: false }
+        .code(&problem, &mut codes);
     Stage { samples, assigned: labels(SAMPLES), atoms, codes, laplacian }
 }
 
@@ -116,7 +117,8 @@ fn coding(c: &mut Criterion) {
             });
         };
         run("coordinate_sweep", &|codes| {
-            Coordinate { sweeps: 1, inner_sweeps: 3, tolerance: 0.0 }.minimise(&quadratic, codes);
+            Coordinate { sweeps: 1, inner_sweeps: 3, tolerance: 0.0, direct: false }
+                .minimise(&quadratic, codes);
         });
         run("fista_10_iterations", &|codes| {
             Fista { iterations: 10, tolerance: 0.0 }.minimise(&quadratic, codes);
@@ -157,7 +159,7 @@ fn dictionary(c: &mut Criterion) {
         b.iter(|| Statistics::of(black_box(&stage.samples), &stage.codes, 1.0));
     });
     let updates: [(&str, &dyn Update<f64>); 3] = [
-        ("block_2_sweeps", &Block { sweeps: 2, tolerance: 0.0 }),
+        ("block_2_sweeps", &Block { sweeps: 2, tolerance: 0.0, nonnegative: false }),
         ("fista_10_iterations", &ProjectedFista { iterations: 10, tolerance: 0.0 }),
         ("dual", &Dual { iterations: 50, tolerance: 1e-6 }),
     ];

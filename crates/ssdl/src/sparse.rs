@@ -114,6 +114,23 @@ impl<T: Real> Csr<T> {
         Self { columns: dense.rows(), starts, indices, values }
     }
 
+    /// The dense matrix with one column for each row here: what [`Csr::of_columns`] was made of.
+    #[must_use]
+    pub fn to_columns(&self) -> Matrix<T> {
+        let mut dense = Matrix::zeros(self.columns, self.rows());
+        for j in 0..self.rows() {
+            let column = dense.column_mut(j);
+            self.row(j).for_each(|(k, value)| column[k] = value);
+        }
+        dense
+    }
+
+    /// The three arrays of the usual CSR format: row offsets, column indices, values.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<T>) {
+        (self.starts, self.indices, self.values)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -206,6 +223,12 @@ mod tests {
         let m = Csr::new(3, vec![0, 2, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0]).expect("valid");
         assert_eq!(m.transpose().transpose(), m);
         assert_eq!(m.transpose().row(2).collect::<Vec<_>>(), [(0, 2.0)]);
+    }
+
+    #[test]
+    fn columns_come_back_as_they_went() {
+        let dense = Matrix::from_fn(3, 20, |i, j| if (i + j) % 3 == 0 { j as f64 } else { 0.0 });
+        assert_eq!(Csr::of_columns(&dense).to_columns(), dense);
     }
 
     #[test]

@@ -197,8 +197,8 @@ impl Sweep<'_> {
         let method = &self.plan.method;
         let recipe = Recipe {
             laplacian,
-            coder: &Coordinate { sweeps: 1, inner_sweeps: 4, tolerance: 0.01 },
-            update: &Block { sweeps: 2, tolerance: 1e-3 },
+            coder: &Coordinate { sweeps: 1, inner_sweeps: 4, tolerance: 0.01, direct: false },
+            update: &Block { sweeps: 2, tolerance: 1e-3, nonnegative: false },
             active_points: ActivePoints::Majorised,
             weights: Weights {
                 sparsity: method.sparsity,

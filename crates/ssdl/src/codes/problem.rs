@@ -4,7 +4,7 @@
 //! \mathcal HZ=GZ+Z\operatorname{diag}(\kappa)+\beta ZL+\gamma W(\Omega\circ W^\top Z),$$
 //! $$R=D^\top X+\gamma W(\mathcal G-\Omega\circ b1^\top).$$
 
-use super::lasso::{Local, LocalMargin, Omega, gap_scale};
+use super::lasso::{Local, LocalMargin, Omega, Penalty, gap_scale};
 use crate::Real;
 use crate::classifier::{Active, LinearClassifier, Weight};
 use crate::graph::Laplacian;
@@ -48,7 +48,7 @@ pub struct Quadratic<'a, T> {
     pub(crate) graph: Option<(T, &'a Laplacian<T>)>,
     pub(crate) margin: Option<Curvature<'a, T>>,
     pub(crate) rhs: Matrix<T>,
-    pub(crate) sparsity: T,
+    pub(crate) penalty: Penalty<T>,
 }
 
 /// $\gamma W(\Omega\circ W^\top Z)$: the margin's part of the operator.
@@ -65,6 +65,10 @@ pub(crate) struct Curvature<'a, T> {
 }
 
 impl<'a, T: Real> Coding<'a, T> {
+    pub(crate) fn penalty(&self) -> Penalty<T> {
+        Penalty { sparsity: self.sparsity, nonnegative: false }
+    }
+
     /// The whole problem as a quadratic. Cost $npN$.
     #[must_use]
     pub fn quadratic(&self) -> Quadratic<'a, T> {
@@ -78,7 +82,7 @@ impl<'a, T: Real> Coding<'a, T> {
             graph: self.graph,
             margin: self.margin.as_ref().map(|m| m.operator(&m.active.weight)),
             rhs,
-            sparsity: self.sparsity,
+            penalty: self.penalty(),
         }
     }
 }
@@ -113,7 +117,15 @@ impl<'a, T: Real> Quadratic<'a, T> {
     /// holds the $\kappa_j$ and may be empty.
     #[must_use]
     pub fn individual(gram: &'a Matrix<T>, shifts: Vec<T>, rhs: Matrix<T>, sparsity: T) -> Self {
-        Self { gram, shifts, graph: None, margin: None, rhs, sparsity }
+        let penalty = Penalty { sparsity, nonnegative: false };
+        Self { gram, shifts, graph: None, margin: None, rhs, penalty }
+    }
+
+    /// The same problem over codes without a negative coefficient.
+    #[must_use]
+    pub fn nonnegative(mut self) -> Self {
+        self.penalty.nonnegative = true;
+        self
     }
 
     /// κ of one sample.
@@ -138,7 +150,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
             gram: self.gram,
             shift: self.shift(sample) + coupling,
             margin,
-            sparsity: self.sparsity,
+            penalty: self.penalty,
         }
     }
 
@@ -170,7 +182,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
         let size = absolute_sum(codes.as_slice());
         inner(codes.as_slice(), image.as_slice())
             - 2.0 * inner(codes.as_slice(), self.rhs.as_slice())
-            + self.sparsity.wide() * size
+            + self.penalty.sparsity.wide() * size
     }
 
     /// The largest distance to optimality over all coefficients, relative to λ.
@@ -183,12 +195,15 @@ impl<'a, T: Real> Quadratic<'a, T> {
 
     /// The gap at codes whose image under $\mathcal H$ is known.
     pub(crate) fn gap_of(&self, codes: &Matrix<T>, image: &Matrix<T>) -> f64 {
-        let half = self.sparsity * T::of(0.5);
-        let scale = gap_scale(self.sparsity, self.rhs.as_slice());
+        let (half, below) = self.penalty.thresholds();
+        let scale = gap_scale(self.penalty.sparsity, self.rhs.as_slice());
         let entries = codes.as_slice().iter().zip(image.as_slice()).zip(self.rhs.as_slice());
         let worst = entries.fold(T::zero(), |worst, ((&a, &h), &r)| {
             let u = r - h;
-            worst.max(if a == T::zero() { u.abs() - half } else { (u - half * a.signum()).abs() })
+            worst.max(match a {
+                a if a == T::zero() => (u - half).max(-u - below),
+                a => (u - half * a.signum()).abs(),
+            })
         });
         2.0 * (worst / scale).wide()
     }

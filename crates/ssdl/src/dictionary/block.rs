@@ -16,12 +16,14 @@ pub struct Block {
     pub sweeps: usize,
     /// Relative change of the atoms at which to stop.
     pub tolerance: f64,
+    /// Whether atoms are kept without a negative entry, too.
+    pub nonnegative: bool,
 }
 
 impl<T: Real> Update<T> for Block {
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize {
         for sweep in 0..self.sweeps {
-            let moved = one_sweep(atoms, statistics, radius);
+            let moved = self.one_sweep(atoms, statistics, radius);
             if moved <= self.tolerance * self.tolerance * atoms.squared_norm() {
                 return sweep + 1;
             }
@@ -30,55 +32,66 @@ impl<T: Real> Update<T> for Block {
     }
 }
 
-/// Returns the squared length of all moves together.
-fn one_sweep<T: Real>(atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> f64 {
-    let (n, p) = (atoms.rows(), atoms.columns());
-    let (s, r) = (&statistics.moments, &statistics.correlations);
-    let mut slopes = Matrix::zeros(n, BLOCK);
-    let mut moved = 0.0;
-    for start in (0..p).step_by(BLOCK) {
-        let end = (start + BLOCK).min(p);
-        slopes.reshape(n, end - start);
-        slopes.as_mut_slice().copy_from_slice(&r.as_slice()[start * n..end * n]);
-        let columns = View::of_columns(&s.as_slice()[start * p..end * p], p, end - start);
-        slopes.add_product(-T::one(), atoms.view(), columns);
-        for k in start..end {
-            let used = s.column(k)[k];
-            if used <= T::min_positive_value() {
-                continue;
+impl Block {
+    /// Returns the squared length of all moves together.
+    fn one_sweep<T: Real>(
+        &self,
+        atoms: &mut Matrix<T>,
+        statistics: &Statistics<T>,
+        radius: T,
+    ) -> f64 {
+        let (n, p) = (atoms.rows(), atoms.columns());
+        let (s, r) = (&statistics.moments, &statistics.correlations);
+        let mut slopes = Matrix::zeros(n, BLOCK);
+        let mut moved = 0.0;
+        for start in (0..p).step_by(BLOCK) {
+            let end = (start + BLOCK).min(p);
+            slopes.reshape(n, end - start);
+            slopes.as_mut_slice().copy_from_slice(&r.as_slice()[start * n..end * n]);
+            let columns = View::of_columns(&s.as_slice()[start * p..end * p], p, end - start);
+            slopes.add_product(-T::one(), atoms.view(), columns);
+            for k in start..end {
+                let used = s.column(k)[k];
+                if used <= T::min_positive_value() {
+                    continue;
+                }
+                moved += wide(
+                    #[inline(always)]
+                    || self.move_atom(atoms, &mut slopes, s.column(k), (k, start, end), radius),
+                );
             }
-            moved += wide(
-                #[inline(always)]
-                || move_atom(atoms, &mut slopes, s.column(k), (k, start, end), radius),
-            );
         }
+        moved
     }
-    moved
-}
 
-/// Moves atom `k` and lets the slopes of the atoms after it in the block follow.
-#[inline(always)]
-fn move_atom<T: Real>(
-    atoms: &mut Matrix<T>,
-    slopes: &mut Matrix<T>,
-    moments: &[T],
-    (k, start, end): (usize, usize, usize),
-    radius: T,
-) -> f64 {
-    let mut next = atoms.column(k).to_vec();
-    axpy(T::one() / moments[k], slopes.column(k - start), &mut next);
-    if next.iter().any(|d| !d.is_finite()) {
-        return 0.0;
+    /// Moves atom `k` and lets the slopes of the atoms after it in the block follow.
+    #[inline(always)]
+    fn move_atom<T: Real>(
+        &self,
+        atoms: &mut Matrix<T>,
+        slopes: &mut Matrix<T>,
+        moments: &[T],
+        (k, start, end): (usize, usize, usize),
+        radius: T,
+    ) -> f64 {
+        let mut next = atoms.column(k).to_vec();
+        axpy(T::one() / moments[k], slopes.column(k - start), &mut next);
+        if next.iter().any(|d| !d.is_finite()) {
+            return 0.0;
+        }
+        if self.nonnegative {
+            next.iter_mut().for_each(|d| *d = d.max(T::zero()));
+        }
+        project(&mut next, radius);
+        let atom = atoms.column_mut(k);
+        for (new, old) in next.iter_mut().zip(atom) {
+            let step = *new - *old;
+            *old = *new;
+            *new = step;
+        }
+        for (later, &moment) in (k + 1..end).zip(&moments[k + 1..end]) {
+            axpy(-moment, &next, slopes.column_mut(later - start));
+        }
+        squared_norm(&next)
     }
-    project(&mut next, radius);
-    let atom = atoms.column_mut(k);
-    for (new, old) in next.iter_mut().zip(atom) {
-        let step = *new - *old;
-        *old = *new;
-        *new = step;
-    }
-    for (later, &moment) in (k + 1..end).zip(&moments[k + 1..end]) {
-        axpy(-moment, &next, slopes.column_mut(later - start));
-    }
-    squared_norm(&next)
 }

@@ -37,7 +37,7 @@ impl<T: Real> Update<T> for Dual {
                 return steps;
             }
         }
-        Block { sweeps: 10, tolerance: 1e-4 }.update(atoms, statistics, radius)
+        Block { sweeps: 10, tolerance: 1e-4, nonnegative: false }.update(atoms, statistics, radius)
     }
 }
 

@@ -13,7 +13,7 @@ pub use fista::ProjectedFista;
 
 use crate::Real;
 use crate::codes::moments::moments;
-use crate::matrix::{Matrix, inner};
+use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
 
 /// All that the update needs of samples and codes: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
@@ -43,6 +43,32 @@ impl<T: Real> Statistics<T> {
     ) -> Self {
         let (moments, correlations) = moments(samples, dense, codes);
         Self { moments, correlations, energy }
+    }
+
+    /// Of no samples at all.
+    #[must_use]
+    pub fn none(n_features: usize, n_atoms: usize) -> Self {
+        Self {
+            moments: Matrix::zeros(n_atoms, n_atoms),
+            correlations: Matrix::zeros(n_features, n_atoms),
+            energy: 0.0,
+        }
+    }
+
+    /// Adds those of other samples, times `factor`; a factor of −1 takes them out again.
+    pub fn add(&mut self, factor: f64, other: &Self) {
+        axpy(T::of(factor), other.moments.as_slice(), self.moments.as_mut_slice());
+        axpy(T::of(factor), other.correlations.as_slice(), self.correlations.as_mut_slice());
+        self.energy += factor * other.energy;
+    }
+
+    /// Lets what was seen count `factor` times as much.
+    pub fn scale(&mut self, factor: f64) {
+        let all = [&mut self.moments, &mut self.correlations];
+        for matrix in all {
+            matrix.as_mut_slice().iter_mut().for_each(|value| *value *= T::of(factor));
+        }
+        self.energy *= factor;
     }
 
     /// $\lVert X-DA\rVert^2=\lVert X\rVert^2-2\langle D,R\rangle+\langle D^\top D,S\rangle$, without

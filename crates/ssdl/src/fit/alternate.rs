@@ -435,7 +435,8 @@ fn first_atoms_and_codes<T: Real>(
     let sparsity = T::of(recipe.weights.sparsity);
     let lasso = Quadratic::individual(&gram, Vec::new(), correlations, sparsity);
     // Rough is enough: the first iteration moves them far.
-    Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05 }.minimise(&lasso, &mut codes);
+    Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05, direct: false }
+        .minimise(&lasso, &mut codes);
     Ok((atoms, codes))
 }
 

@@ -2,11 +2,13 @@
 
 mod accelerate;
 mod alternate;
+mod learner;
 mod memory;
 mod objective;
 mod watch;
 
 pub use alternate::{Fitted, Recipe, Start, alternate};
+pub use learner::{DictionaryLearner, LearntAtoms};
 pub use memory::{CoderMemory, Sizes, memory_needed};
 pub use objective::{Objective, Weights};
 pub use watch::{Flow, Progress, Silent, Step, Stop, TraceRow, Watch};

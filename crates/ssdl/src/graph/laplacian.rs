@@ -90,6 +90,19 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
+    /// $V$ of a graph of mixtures, whose row $i$ holds the weights that sample $i$ is mixed with
+    /// ($M=I-V$, whatever its scale); `None` for a graph of affinities.
+    #[must_use]
+    pub fn mixtures(&self) -> Option<Csr<T>> {
+        let Form::Mixtures { factor, .. } = &self.form else { return None };
+        let rows = (0..factor.rows()).map(|i| {
+            let own = factor.row(i).find(|(j, _)| *j == i).map_or(T::one(), |(_, m)| m);
+            let others = factor.row(i).filter(move |(j, _)| *j != i);
+            others.map(move |(j, m)| (j, -m / own)).collect::<Vec<_>>()
+        });
+        Some(Csr::from_rows(self.n_samples(), rows))
+    }
+
     /// Number of samples.
     #[must_use]
     pub fn n_samples(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::connect::{GraphKnobs, connect};
-use super::request::{Admitted, admit, announce, within_memory};
+use super::request::{Admitted, admit, announce, say_that_a_graph_is_not_used, within_memory};
 use super::{Description, Options};
 use crate::classifier::svm::{LinearSvm, Loss, Trained};
 use crate::classifier::{ActivePoints, margin};
@@ -242,7 +242,7 @@ impl Composition {
     ) -> Result<Fitted<T>> {
         let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
         let tolerance = self.coder_tolerance;
-        let coordinate = Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance };
+        let coordinate = Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance, direct: false };
         let fista = Fista { iterations: steps(50), tolerance };
         let batches = Batches {
             size: self.batch_size,
@@ -256,7 +256,7 @@ impl Composition {
             Coder::Batches => &batches,
         };
         let update: &dyn Update<T> = match self.dictionary_update {
-            DictionaryUpdate::Block => &Block { sweeps: 2, tolerance: 1e-3 },
+            DictionaryUpdate::Block => &Block { sweeps: 2, tolerance: 1e-3, nonnegative: false },
             DictionaryUpdate::Fista => &ProjectedFista { iterations: 50, tolerance: 1e-3 },
             DictionaryUpdate::Dual => &Dual { iterations: 50, tolerance: 1e-6 },
         };
@@ -316,13 +316,6 @@ impl Composition {
         });
         fitted.trace.extend(last);
         Ok(())
-    }
-}
-
-/// A graph that was brought but has no part in the fit deserves a word.
-pub(super) fn say_that_a_graph_is_not_used<T>(options: &Options<T>, watch: &mut dyn Watch) {
-    if options.graph.is_some() {
-        watch.notice("the graph that was given is not used: this fit has no graph term");
     }
 }
 

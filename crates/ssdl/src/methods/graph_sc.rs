@@ -83,6 +83,7 @@ samples; then a linear SVM, one class against all others, is trained on the code
 samples. New samples are coded with the same graph. Unlabelled samples shape atoms and codes.",
     semi_supervised: true,
     inductive: true,
+    uses_graph: true,
     coding: "group",
     published: &[("USPS", &[("n_atoms", "128"), ("sparsity", "0.5")])],
 };

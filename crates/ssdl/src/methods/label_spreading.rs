@@ -65,6 +65,7 @@ samples take the weighted mean of the shares of their neighbours. Samples that n
 take the label of the labelled sample nearest to them.",
     semi_supervised: true,
     inductive: true,
+    uses_graph: true,
     coding: "none",
     published: &[],
 };

@@ -1,6 +1,6 @@
 //! A linear SVM on the prepared samples themselves: the baseline that every dictionary must beat.
 
-use super::compose::{fit_svm, say_that_a_graph_is_not_used, svm_objective};
+use super::compose::{fit_svm, svm_objective};
 use super::request::{Found, announce, fit_without_atoms};
 use super::{Description, Options, register};
 use crate::classifier::Decision;
@@ -43,6 +43,7 @@ const DESCRIPTION: Description = Description {
 baseline: fast, and hard to beat where labels are many.",
     semi_supervised: false,
     inductive: true,
+    uses_graph: false,
     coding: "none",
     published: &[],
 };
@@ -62,7 +63,6 @@ impl LinearSvm {
     ) -> Result<Model<T>> {
         self.check()?;
         fit_without_atoms(self, samples, options, watch, |admitted, watch| {
-            say_that_a_graph_is_not_used(options, watch);
             announce(Step::Start, 1, watch)?;
             let trainer = svm::LinearSvm {
                 loss: self.loss,

@@ -204,6 +204,8 @@ pub struct Description {
     pub semi_supervised: bool,
     /// Whether new samples can be classified after the fit.
     pub inductive: bool,
+    /// Whether a graph between the samples takes part; if so, users may bring their own.
+    pub uses_graph: bool,
     /// Whether codes pull on each other (`group`) or are found one by one (`individual`); `none`
     /// without atoms.
     pub coding: &'static str,

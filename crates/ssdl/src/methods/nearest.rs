@@ -33,6 +33,7 @@ const DESCRIPTION: Description = Description {
 the k nearest. A baseline without training; unlabelled samples have no say.",
     semi_supervised: false,
     inductive: true,
+    uses_graph: false,
     coding: "none",
     published: &[],
 };

@@ -24,6 +24,8 @@ pub struct Options<T> {
     pub memory_limit: Option<u64>,
     /// Preparation steps, fitted on the training samples and saved in the model.
     pub prepare: Vec<Plan>,
+    /// Preparation that an earlier fit learnt, used as it is instead of `prepare`.
+    pub preparation: Option<Pipeline<T>>,
     /// A graph to use instead of the method's own.
     pub graph: Option<Arc<dyn Graph<T> + Send>>,
     /// Atoms and codes to begin with, from an earlier fit of the same samples; left aside where their
@@ -42,6 +44,7 @@ impl<T: Real> Default for Options<T> {
             threads: 0,
             memory_limit: None,
             prepare: "scale=5".parse().into_iter().collect(),
+            preparation: None,
             graph: None,
             start: None,
             image: None,
@@ -98,8 +101,10 @@ pub(super) fn admit<T: Real>(
         watch.notice(&format!("class `{class}` has no labelled sample and can hardly be learnt"));
     }
     let (features, labels) = samples.into_parts();
-    let Options { prepare, image, seed, .. } = options;
-    let (pipeline, features) = Pipeline::fit(prepare, features, *image, *seed)?;
+    let (pipeline, features) = match &options.preparation {
+        Some(known) => (known.clone(), known.apply(features)?),
+        None => Pipeline::fit(&options.prepare, features, options.image, options.seed)?,
+    };
     warn_of_scale(&features, watch);
     Ok(Admitted { features, labels, pipeline })
 }
@@ -189,9 +194,19 @@ pub(super) fn fit_without_atoms<T: Real, K: Register + Sync>(
         let started = Instant::now();
         let admitted = admit(samples, options, watch)?;
         admitted.within_memory(knobs, options)?;
+        if !K::DESCRIPTION.uses_graph {
+            say_that_a_graph_is_not_used(options, watch);
+        }
         let (used, found) = find(&admitted, watch)?;
         Ok(admitted.into_model((K::DESCRIPTION.name, used), options, started, found))
     })
+}
+
+/// A graph that was brought but has no part in the fit deserves a word.
+pub(super) fn say_that_a_graph_is_not_used<T>(options: &Options<T>, watch: &mut dyn Watch) {
+    if options.graph.is_some() {
+        watch.notice("the graph that was given is not used: this fit has no graph term");
+    }
 }
 
 /// Tells the watcher that a step is done; false if it wants no more.

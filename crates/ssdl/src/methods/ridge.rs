@@ -33,6 +33,7 @@ const DESCRIPTION: Description = Description {
 others; the highest score wins. A baseline in closed form; unlabelled samples have no say.",
     semi_supervised: false,
     inductive: true,
+    uses_graph: false,
     coding: "none",
     published: &[],
 };

@@ -63,6 +63,7 @@ change, and neither do labels once they are added. A baseline for what unlabelle
 without a graph or a dictionary.",
     semi_supervised: true,
     inductive: true,
+    uses_graph: false,
     coding: "none",
     published: &[],
 };

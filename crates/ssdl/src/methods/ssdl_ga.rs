@@ -99,6 +99,7 @@ with class memberships, and the classifier is fitted on active points only. New 
 with the same graph.",
     semi_supervised: true,
     inductive: true,
+    uses_graph: true,
     coding: "group",
     published: &[
         (

@@ -33,6 +33,7 @@ const DESCRIPTION: Description = Description {
     summary: "SSDL-GA with the graph weight at zero: samples are coded one by one, so it is faster \
 and keeps no training samples in the model, but it does not use the shape of the data.",
     coding: "individual",
+    uses_graph: false,
     published: &[],
     ..ssdl_ga::DESCRIPTION
 };

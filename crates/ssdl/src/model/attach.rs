@@ -9,14 +9,10 @@
 use rayon::prelude::*;
 
 use super::Model;
-use crate::codes::{Coordinate, Quadratic};
-use crate::dictionary::gram;
+use crate::codes::{CODER, Encoder};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real, Result};
-
-/// As near to the minimum as predictions need; each sample stops by itself.
-const CODER: Coordinate = Coordinate { sweeps: 200, inner_sweeps: 20, tolerance: 1e-4 };
 
 /// What pulls on the codes of new samples.
 #[derive(Clone, Copy)]
@@ -37,15 +33,13 @@ pub fn code_new<T: Real>(
     sparsity: f64,
     pull: Option<Pull<'_, T>>,
 ) -> Matrix<T> {
-    let gram = gram(atoms);
     let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
     let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
     let shifts = match pull {
         Some(pull) => pull.lean(sparsity, &mut rhs, &mut codes),
         None => Vec::new(),
     };
-    let problem = Quadratic::individual(&gram, shifts, rhs, T::of(sparsity));
-    CODER.minimise(&problem, &mut codes);
+    Encoder::new(atoms, sparsity).improve(rhs, shifts, &mut codes, CODER);
     codes
 }
 

@@ -3,18 +3,20 @@
 mod attach;
 mod file;
 mod header;
+mod query;
 mod tensor;
 
 pub use attach::{Pull, code_new};
 pub use header::{Precision, precision_of, precision_of_bytes};
+pub use query::representatives;
 
 use serde::{Deserialize, Serialize};
 
 use crate::classifier::{Decision, LinearClassifier, best, memberships};
-use crate::fit::{Fitted, Objective, Stop, TraceRow};
+use crate::fit::{Fitted, Objective, Start, Stop, TraceRow};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
-use crate::{Labels, Matrix, Real, Result};
+use crate::{Error, Labels, Matrix, Real, Result};
 
 /// How new samples are coded and judged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,6 +258,32 @@ impl<T: Real> Model<T> {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// Where another fit of the same samples, with other labels or with more samples after them, may
+    /// begin: these atoms, the codes of the training samples, and codes of the further ones as new
+    /// samples. `None` without atoms. The fit should be given this model's
+    /// [`preparation`](Model::preparation), too: the atoms live in its space.
+    ///
+    /// # Errors
+    /// If there are fewer samples than the model was fitted to, or the further ones cannot be coded.
+    pub fn start(&self, raw: &Matrix<T>) -> Result<Option<Start<T>>> {
+        let (known, all) = (self.codes.columns(), raw.columns());
+        if all < known {
+            return Err(Error::Shape {
+                what: "samples, those of the earlier fit first".into(),
+                expected: known,
+                got: all,
+            });
+        }
+        let Some(atoms) = &self.atoms else { return Ok(None) };
+        let further: Vec<usize> = (known..all).collect();
+        let mut codes = self.codes.clone().into_vec();
+        if !further.is_empty() {
+            codes.extend(self.code(raw.select_columns(&further))?.into_vec());
+        }
+        let codes = Matrix::from_columns(atoms.columns(), all, codes);
+        Ok(codes.map(|codes| Start { atoms: atoms.clone(), codes }))
     }
 
     /// What the fit itself says of the training samples (labelled ones included): their own codes,

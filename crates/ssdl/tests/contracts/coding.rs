@@ -14,7 +14,10 @@ const SEED: u64 = 3;
 fn tight<T: Real>(tolerance: f64) -> Vec<(&'static str, Box<dyn Descent<T>>)> {
     let inner = Fista { iterations: 2000, tolerance };
     vec![
-        ("coordinate", Box::new(Coordinate { sweeps: 4000, inner_sweeps: 50, tolerance })),
+        (
+            "coordinate",
+            Box::new(Coordinate { sweeps: 4000, inner_sweeps: 50, tolerance, direct: false }),
+        ),
         ("fista", Box::new(Fista { iterations: 20_000, tolerance })),
         ("batches", Box::new(Batches { size: 5, epochs: 2000, inner, seed: SEED })),
     ]
@@ -24,7 +27,10 @@ fn tight<T: Real>(tolerance: f64) -> Vec<(&'static str, Box<dyn Descent<T>>)> {
 fn brief<T: Real>(steps: usize) -> Vec<(&'static str, Box<dyn Descent<T>>)> {
     let inner = Fista { iterations: steps, tolerance: 0.0 };
     vec![
-        ("coordinate", Box::new(Coordinate { sweeps: steps, inner_sweeps: 3, tolerance: 0.0 })),
+        (
+            "coordinate",
+            Box::new(Coordinate { sweeps: steps, inner_sweeps: 3, tolerance: 0.0, direct: false }),
+        ),
         ("fista", Box::new(inner)),
         ("batches", Box::new(Batches { size: 7, epochs: 1, inner, seed: SEED })),
     ]
@@ -143,7 +149,8 @@ fn never_uphill_in<T: Real>(slack: f64) {
                 let problem = tiny.coding(graph, points);
                 let quadratic = problem.quadratic();
                 let mut near = zeros(&problem);
-                Coordinate { sweeps: 6, inner_sweeps: 4, tolerance: 0.0 }.code(&problem, &mut near);
+                Coordinate { sweeps: 6, inner_sweeps: 4, tolerance: 0.0, direct: false }
+                    .code(&problem, &mut near);
                 for start in [zeros(&problem), tiny.codes.clone(), near] {
                     let before = quadratic.value(&start);
                     for steps in [1, 2, 3, 5, 8, 13, 21, 34] {

@@ -13,7 +13,7 @@ use ssdl::{Labels, Matrix, Real};
 /// Every update, allowed so many steps.
 fn updates<T: Real>(steps: usize, tolerance: f64) -> Vec<(&'static str, Box<dyn Update<T>>)> {
     vec![
-        ("block", Box::new(Block { sweeps: steps, tolerance })),
+        ("block", Box::new(Block { sweeps: steps, tolerance, nonnegative: false })),
         ("fista", Box::new(ProjectedFista { iterations: steps, tolerance })),
         ("dual", Box::new(Dual { iterations: steps, tolerance })),
     ]

@@ -11,7 +11,8 @@ use ssdl::graph::{Graph, Laplacian, Lle};
 use ssdl::{Labels, Matrix};
 
 const POINTS: ActivePoints = ActivePoints::Frozen;
-const TIGHT: Coordinate = Coordinate { sweeps: 5000, inner_sweeps: 50, tolerance: 1e-11 };
+const TIGHT: Coordinate =
+    Coordinate { sweeps: 5000, inner_sweeps: 50, tolerance: 1e-11, direct: false };
 
 struct Stored {
     json: Value,
@@ -191,7 +192,12 @@ fn check_new(stored: &Stored, state: &State, what: &str) {
 
 #[test]
 fn the_stages_follow_the_oracle_with_coordinates_and_blocks() {
-    follow(&TIGHT, &Block { sweeps: 20_000, tolerance: 1e-12 }, 1e-8, "coordinate and block");
+    follow(
+        &TIGHT,
+        &Block { sweeps: 20_000, tolerance: 1e-12, nonnegative: false },
+        1e-8,
+        "coordinate and block",
+    );
 }
 
 #[test]
@@ -209,8 +215,8 @@ fn the_loop_ends_near_the_oracle_from_other_first_atoms() {
     let stored = Stored::read();
     let expected = stored.json["true_terms"]["total"].as_f64().unwrap();
     let classes = indices(&stored.json["unlabelled_classes"]);
-    let coder = Coordinate { sweeps: 500, inner_sweeps: 20, tolerance: 1e-5 };
-    let update = Block { sweeps: 200, tolerance: 1e-6 };
+    let coder = Coordinate { sweeps: 500, inner_sweeps: 20, tolerance: 1e-5, direct: false };
+    let update = Block { sweeps: 200, tolerance: 1e-6, nonnegative: false };
     for seed in [0, 1, 2] {
         let recipe = Recipe {
             laplacian: Some(&stored.laplacian),

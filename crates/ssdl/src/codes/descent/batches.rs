@@ -76,7 +76,7 @@ impl Batches {
             graph: graph.as_ref().map(|(beta, laplacian)| (*beta, laplacian)),
             margin: problem.margin.as_ref().zip(weight.as_ref()).map(|(m, w)| m.operator(w)),
             rhs,
-            sparsity: problem.sparsity,
+            penalty: problem.penalty(),
         };
         let mut inside = codes.select_columns(batch);
         let before = smaller.gap(&inside);

@@ -35,6 +35,9 @@ pub struct Coordinate {
     pub inner_sweeps: usize,
     /// Optimality gap, relative to λ, at which to stop.
     pub tolerance: f64,
+    /// Whether a visit whose sweeps do not settle soon solves for the support of the sample directly:
+    /// faster where codes are to be exact, wasted where the next visit moves them anyway.
+    pub direct: bool,
 }
 
 impl<T: Real> Descent<T> for Coordinate {
@@ -63,6 +66,7 @@ impl Coordinate {
             rounds: self.sweeps + 1,
             sweeps: self.inner_sweeps,
             tolerance: T::of(self.tolerance),
+            direct: self.direct,
         };
         let gap = codes
             .par_columns_mut()
@@ -80,8 +84,12 @@ impl Coordinate {
             return self.separate(problem, codes);
         };
         let mut residuals = laplacian.residuals(codes);
-        let effort =
-            Effort { rounds: 1, sweeps: self.inner_sweeps, tolerance: T::of(self.tolerance) };
+        let effort = Effort {
+            rounds: 1,
+            sweeps: self.inner_sweeps,
+            tolerance: T::of(self.tolerance),
+            direct: self.direct,
+        };
         let groups = laplacian.independent_groups();
         let mut visits: Vec<Visit<T>> = (0..BATCH).map(|_| Visit::default()).collect();
         let workers = Mutex::new(Vec::new());

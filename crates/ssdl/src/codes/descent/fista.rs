@@ -123,13 +123,14 @@ impl<T: Real> State<T> {
     /// Δ = prox step from A with steps 1/(share·bound_j); returns the largest observed curvature
     /// over the curvature assumed, summed over all columns.
     fn propose(&mut self, problem: &Quadratic<'_, T>, bounds: &[T], share: T) -> T {
+        let (above, below) = problem.penalty.thresholds();
         for (j, &bound) in bounds.iter().enumerate() {
             let tau = share * bound;
-            let threshold = problem.sparsity * T::of(0.5) / tau;
+            let thresholds = (above / tau, below / tau);
             let columns = self.delta.column_mut(j).iter_mut().zip(self.a.column(j));
             let slopes = self.ha.column(j).iter().zip(problem.rhs.column(j));
             for ((delta, &a), (&ha, &r)) in columns.zip(slopes) {
-                *delta = soft(a - (ha - r) / tau, threshold) - a;
+                *delta = soft(a - (ha - r) / tau, thresholds) - a;
             }
         }
         problem.apply(&self.delta, &mut self.hdelta, &mut self.scratch);

@@ -5,7 +5,10 @@
 //!
 //! Every round takes the full gradient once, gathers the rows of $H$ that matter (the support and
 //! the worst violators) into a small dense block, and sweeps there: a changed coordinate then
-//! costs the size of the block, not $p$.
+//! costs the size of the block, not $p$. Where the code is to be exact, `direct.rs` ends what sweeps
+//! only approach.
+
+mod direct;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
@@ -18,8 +21,24 @@ pub(crate) struct Local<'a, T> {
     /// κ.
     pub shift: T,
     pub margin: Option<LocalMargin<'a, T>>,
+    pub penalty: Penalty<T>,
+}
+
+/// $\lambda\lVert a\rVert_1$, over all codes or over those without a negative coefficient.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Penalty<T> {
     /// λ.
     pub sparsity: T,
+    pub nonnegative: bool,
+}
+
+impl<T: Real> Penalty<T> {
+    /// λ/2 for coefficients above zero, and for those below; nothing pays an infinite price.
+    #[inline(always)]
+    pub fn thresholds(&self) -> (T, T) {
+        let half = self.sparsity * T::of(0.5);
+        (half, if self.nonnegative { T::infinity() } else { half })
+    }
 }
 
 /// $\gamma W\operatorname{diag}(\omega)W^\top$ for one sample.
@@ -72,6 +91,10 @@ impl<T: Real> Local<'_, T> {
 /// tolerance relative to it may lie below them, and no number of sweeps would reach it.
 const ROUNDINGS: f64 = 16.0;
 
+/// Sweeps that may find the support before it is solved for directly. Among atoms that resemble each
+/// other sweeps crawl: hundreds for what one small system gives exactly.
+const SWEEPS_BEFORE_DIRECT: usize = 12;
+
 /// When to stop working on one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort<T> {
@@ -81,6 +104,8 @@ pub(crate) struct Effort<T> {
     pub sweeps: usize,
     /// Optimality gap, relative to λ, below which the sample is left as it is.
     pub tolerance: T,
+    /// Whether sweeps that do not settle soon are cut short by solving for the support at once.
+    pub direct: bool,
 }
 
 /// Workspace of the solver; reused from sample to sample, never read before it is written.
@@ -93,12 +118,14 @@ pub(crate) struct Lasso<T> {
     block_code: Vec<T>,
     inverse: Vec<T>,
     scores: Vec<T>,
+    support: Vec<usize>,
+    system: Vec<T>,
 }
 
-/// sign(v)·max(|v|−t, 0).
+/// sign(v)·max(|v|−t, 0), where the threshold $t$ may differ above and below zero.
 #[inline(always)]
-pub(crate) fn soft<T: Real>(v: T, t: T) -> T {
-    (v - t).max(T::zero()) + (v + t).min(T::zero())
+pub(crate) fn soft<T: Real>(v: T, (above, below): (T, T)) -> T {
+    (v - above).max(T::zero()) + (v + below).min(T::zero())
 }
 
 impl<T: Real> Lasso<T> {
@@ -112,6 +139,8 @@ impl<T: Real> Lasso<T> {
             block_code: Vec::new(),
             inverse: Vec::new(),
             scores: Vec::new(),
+            support: Vec::new(),
+            system: Vec::new(),
         }
     }
 
@@ -136,20 +165,20 @@ impl<T: Real> Lasso<T> {
 
     #[inline(always)]
     fn rounds(&mut self, local: Local<'_, T>, rhs: &[T], code: &mut [T], effort: Effort<T>) -> T {
-        let half = local.sparsity * T::of(0.5);
-        let scale = gap_scale(local.sparsity, rhs);
+        let thresholds = local.penalty.thresholds();
+        let scale = gap_scale(local.penalty.sparsity, rhs);
         let rounding = T::of(ROUNDINGS) * T::epsilon() * largest(rhs);
         let mut at_start = None;
         for _ in 0..effort.rounds {
             self.full_gradient(local, rhs, code);
-            let gap = self.choose(local, code, half);
+            let gap = self.choose(local, code, thresholds);
             let gap = if gap <= rounding { T::zero() } else { gap / scale };
             at_start.get_or_insert(gap);
             if gap <= effort.tolerance {
                 break;
             }
             self.gather(local, code);
-            self.sweep(half, effort.sweeps, effort.tolerance * scale * T::of(0.25));
+            self.settle(thresholds, effort, effort.tolerance * scale * T::of(0.25));
             for (&k, &value) in self.working.iter().zip(&self.block_code) {
                 code[k as usize] = value;
             }
@@ -188,7 +217,7 @@ impl<T: Real> Lasso<T> {
 
     /// Fills the working set: the support, then the worst violators; returns twice their gap.
     #[inline(always)]
-    fn choose(&mut self, local: Local<'_, T>, code: &[T], half: T) -> T {
+    fn choose(&mut self, local: Local<'_, T>, code: &[T], (half, below): (T, T)) -> T {
         let mut worst = T::zero();
         for &k in &self.working {
             let (u, a) = (self.gradient[k as usize], code[k as usize]);
@@ -198,7 +227,8 @@ impl<T: Real> Lasso<T> {
         self.entering.clear();
         for (k, (&u, &a)) in self.gradient.iter().zip(code).enumerate() {
             // A dead atom (no norm, nothing else curved) cannot help: it stays out.
-            if u.abs() > half && a == T::zero() && local.diagonal(k) > T::min_positive_value() {
+            let violates = u > half || -u > below;
+            if violates && a == T::zero() && local.diagonal(k) > T::min_positive_value() {
                 worst = worst.max(u.abs() - half);
                 self.entering.push(k as u32);
             }
@@ -292,26 +322,35 @@ impl<T: Real> Lasso<T> {
 
     /// Cyclic sweeps until no coordinate moves its gradient by more than `still`.
     #[inline(always)]
-    fn sweep(&mut self, half: T, sweeps: usize, still: T) {
-        let stride = self.block_gradient.len();
-        let gradient = &mut self.block_gradient[..];
-        for _ in 0..sweeps {
-            let mut moved = T::zero();
-            for (h, code) in self.block_code.iter_mut().enumerate() {
-                let row = &self.block[h * stride..][..stride];
-                let old = *code;
-                let new = soft(gradient[h] + row[h] * old, half) * self.inverse[h];
-                let step = new - old;
-                if step != T::zero() {
-                    *code = new;
-                    axpy(-step, row, gradient);
-                    moved = moved.max(step.abs() * row[h]);
-                }
-            }
-            if moved + moved <= still {
+    fn settle(&mut self, thresholds: (T, T), effort: Effort<T>, still: T) {
+        for sweep in 1..=effort.sweeps {
+            if self.sweep(thresholds) <= still {
                 break;
             }
+            if effort.direct && sweep.is_multiple_of(SWEEPS_BEFORE_DIRECT) {
+                self.jump(thresholds.0);
+            }
         }
+    }
+
+    /// One sweep; returns twice the largest change of a gradient.
+    #[inline(always)]
+    fn sweep(&mut self, thresholds: (T, T)) -> T {
+        let stride = self.block_gradient.len();
+        let gradient = &mut self.block_gradient[..];
+        let mut moved = T::zero();
+        for (h, code) in self.block_code.iter_mut().enumerate() {
+            let row = &self.block[h * stride..][..stride];
+            let old = *code;
+            let new = soft(gradient[h] + row[h] * old, thresholds) * self.inverse[h];
+            let step = new - old;
+            if step != T::zero() {
+                *code = new;
+                axpy(-step, row, gradient);
+                moved = moved.max(step.abs() * row[h]);
+            }
+        }
+        moved + moved
     }
 }
 
@@ -334,13 +373,32 @@ mod tests {
     use super::*;
 
     fn tight() -> Effort<f64> {
-        Effort { rounds: 500, sweeps: 200, tolerance: 1e-12 }
+        Effort { rounds: 500, sweeps: 200, tolerance: 1e-12, direct: false }
+    }
+
+    fn weight(sparsity: f64) -> Penalty<f64> {
+        Penalty { sparsity, nonnegative: false }
+    }
+
+    #[test]
+    fn without_negative_coefficients_the_rest_settles_among_itself() {
+        let gram = Matrix::from_fn(3, 3, |i, j| if i == j { 1.0 } else { 0.5 });
+        let penalty = Penalty { sparsity: 0.2, nonnegative: true };
+        let local = Local { gram: &gram, shift: 0.0, margin: None, penalty };
+        // A negative coefficient for the last atom would pay; without it the first two are alone.
+        let rhs = [2.0, 1.5, -3.0];
+        let mut code = vec![0.0; 3];
+        Lasso::new().solve(local, &rhs, &mut code, tight());
+        let (a, b) = ((1.9 - 0.5 * 1.4) / 0.75, (1.4 - 0.5 * 1.9) / 0.75);
+        for (found, expected) in code.iter().zip([a, b, 0.0]) {
+            assert!((found - expected).abs() < 1e-9, "{code:?}");
+        }
     }
 
     #[test]
     fn a_multiple_of_a_unit_atom_is_shrunk_by_half_lambda() {
         let gram = Matrix::from_fn(3, 3, |i, j| if i == j { 1.0 } else { 0.3 });
-        let local = Local { gram: &gram, shift: 0.0, margin: None, sparsity: 0.4 };
+        let local = Local { gram: &gram, shift: 0.0, margin: None, penalty: weight(0.4) };
         let rhs: Vec<f64> = gram.column(1).iter().map(|g| 5.0 * g).collect();
         let mut code = vec![0.0; 3];
         Lasso::new().solve(local, &rhs, &mut code, tight());
@@ -353,7 +411,7 @@ mod tests {
     #[test]
     fn zero_is_kept_where_it_is_optimal_and_dead_atoms_stay_out() {
         let gram = Matrix::from_fn(2, 2, |i, j| f64::from(i == 0 && j == 0));
-        let local = Local { gram: &gram, shift: 0.0, margin: None, sparsity: 1.0 };
+        let local = Local { gram: &gram, shift: 0.0, margin: None, penalty: weight(1.0) };
         let mut code = vec![0.0; 2];
         Lasso::new().solve(local, &[0.5, 9.0], &mut code, tight());
         assert_eq!(code, [0.0, 0.0]);
@@ -369,7 +427,7 @@ mod tests {
         let solve = |omega| {
             let margin = Some(LocalMargin { weights: &weights, omega });
             let mut code = vec![0.0; p];
-            let local = Local { gram: &gram, shift: 0.1, margin, sparsity: 0.3 };
+            let local = Local { gram: &gram, shift: 0.1, margin, penalty: weight(0.3) };
             Lasso::new().solve(local, &rhs, &mut code, tight());
             code
         };

@@ -1,0 +1,141 @@
+//! Sparse codes on given atoms, and atoms learnt without labels.
+
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssdl::codes::Encoder;
+use ssdl::dictionary::Statistics;
+use ssdl::fit::{DictionaryLearner, LearntAtoms, Objective, Stop};
+use ssdl::{Error, threads};
+
+use crate::arrays::{Parts, Precise, Rows, columns, each_precision, rows};
+use crate::codes::{Codes, Collected};
+use crate::error::OrRaise;
+use crate::worker;
+
+/// Codes of samples on atoms (one a row), dense or as three arrays of a sparse matrix.
+#[pyfunction]
+pub fn encode<'py>(
+    py: Python<'py>,
+    samples: Rows<'py>,
+    atoms: Rows<'py>,
+    sparsity: f64,
+    nonnegative: bool,
+    sparse: bool,
+    n_threads: usize,
+) -> PyResult<Codes<'py>> {
+    each_precision!(samples, own => encode_in(
+        py, &own, atoms, (sparsity, nonnegative, sparse), n_threads
+    ))
+}
+
+fn encode_in<'py, T: Precise>(
+    py: Python<'py>,
+    samples: &PyReadonlyArray2<'py, T>,
+    atoms: Rows<'py>,
+    (sparsity, nonnegative, sparse): (f64, bool, bool),
+    n_threads: usize,
+) -> PyResult<Codes<'py>> {
+    let (parts, atoms) = (Parts::new(samples), columns(&T::rows(atoms)?)?);
+    let work = move || -> PyResult<Collected<T>> {
+        let encoder = Encoder::new(&atoms, sparsity).nonnegative(nonnegative);
+        let mut collected = Collected::new(atoms.columns(), parts.n_samples(), sparse);
+        for range in parts.ranges() {
+            collected.add(encoder.encode(&parts.columns(range)?));
+        }
+        Ok(collected)
+    };
+    worker::run(py, None, move |_| threads::run(n_threads, work))?.0?.give(py)
+}
+
+/// What atoms are learnt with, and what an earlier batch left behind; a dictionary in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Learning<'py> {
+    knobs: Vec<(String, String)>,
+    seed: u64,
+    threads: usize,
+    /// Whether this is one batch of a stream.
+    stream: bool,
+    before: Option<Before<'py>>,
+}
+
+/// Where a stream stands.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Before<'py> {
+    atoms: Rows<'py>,
+    moments: Rows<'py>,
+    correlations: Rows<'py>,
+    energy: f64,
+    n_batches: u64,
+    iterations: usize,
+    revived: usize,
+}
+
+impl Before<'_> {
+    fn read<T: Precise>(self) -> PyResult<LearntAtoms<T>> {
+        Ok(LearntAtoms {
+            atoms: columns(&T::rows(self.atoms)?)?,
+            statistics: Statistics {
+                moments: columns(&T::rows(self.moments)?)?,
+                correlations: columns(&T::rows(self.correlations)?)?,
+                energy: self.energy,
+            },
+            n_batches: self.n_batches,
+            iterations: self.iterations,
+            objective: Objective::default(),
+            stop: Stop::Limit,
+            revived_atoms: self.revived,
+        })
+    }
+}
+
+/// Learns atoms; gives back a dictionary of all there is to know, and the notices.
+#[pyfunction]
+pub fn learn_atoms<'py>(
+    py: Python<'py>,
+    samples: Rows<'py>,
+    learning: Learning<'py>,
+    report: Option<Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+    each_precision!(samples, own => learn_in(py, &own, learning, report.as_ref()))
+}
+
+fn learn_in<'py, T: Precise>(
+    py: Python<'py>,
+    samples: &PyReadonlyArray2<'py, T>,
+    learning: Learning<'py>,
+    report: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
+    let Learning { knobs, seed, threads: n_threads, stream, before } = learning;
+    let learner = DictionaryLearner::from_pairs(&knobs).or_raise(py)?;
+    let before = before.map(Before::read::<T>).transpose()?;
+    let samples = columns(samples)?;
+    let (learnt, notices) = worker::run(py, report, move |watch| {
+        threads::run(n_threads, || match stream {
+            true => learner.learn_more(before, &samples, seed, watch),
+            false => learner.fit(&samples, seed, watch),
+        })
+    })?;
+    Ok((described(py, learnt)?, notices))
+}
+
+fn described<T: Precise>(
+    py: Python<'_>,
+    learnt: Result<LearntAtoms<T>, Error>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let learnt = learnt.or_raise(py)?;
+    let facts = PyDict::new(py);
+    facts.set_item("atoms", rows(py, learnt.atoms)?)?;
+    facts.set_item("moments", rows(py, learnt.statistics.moments)?)?;
+    facts.set_item("correlations", rows(py, learnt.statistics.correlations)?)?;
+    facts.set_item("energy", learnt.statistics.energy)?;
+    facts.set_item("n_batches", learnt.n_batches)?;
+    facts.set_item("iterations", learnt.iterations)?;
+    facts.set_item("revived", learnt.revived_atoms)?;
+    facts.set_item("reconstruction", learnt.objective.reconstruction)?;
+    facts.set_item("sparsity", learnt.objective.sparsity)?;
+    facts.set_item("stop", learnt.stop.to_string())?;
+    Ok(facts)
+}

@@ -1,0 +1,54 @@
+//! Files of samples, read as the program reads them.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssdl_data::{Column, Options, Table};
+
+use crate::arrays::rows;
+use crate::error::OrRaise;
+
+/// The digits that come with the library.
+#[pyfunction]
+pub fn digits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    described(py, ssdl_data::digits())
+}
+
+/// Reads a file or a folder of images; `label` is the name or the place of the column with labels,
+/// `array` the name of the samples in a file of several arrays.
+#[pyfunction]
+pub fn read<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    label: Option<Bound<'py, PyAny>>,
+    image: Option<[usize; 2]>,
+    array: Option<String>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let label_column = match label {
+        None => None,
+        Some(label) => Some(match label.extract::<isize>() {
+            Ok(place) => Column::Index(place),
+            Err(_) => Column::Name(label.extract()?),
+        }),
+    };
+    let options = Options { label_column, image, features_array: array, ..Options::default() };
+    let table = py.detach(|| ssdl_data::read(&path, &options));
+    described(py, table.or_raise(py)?)
+}
+
+/// Reads a file of labels alone; `None` where one is missing.
+#[pyfunction]
+pub fn read_labels(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Option<String>>> {
+    py.detach(|| ssdl_data::read_labels(&path, &Options::default())).or_raise(py)
+}
+
+fn described(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("samples", rows(py, table.features)?)?;
+    facts.set_item("labels", table.labels)?;
+    facts.set_item("feature_names", table.feature_names)?;
+    facts.set_item("sample_names", table.sample_names)?;
+    facts.set_item("image", table.image)?;
+    Ok(facts)
+}

@@ -1,0 +1,109 @@
+//! Preparation steps outside of a model; their state is a dictionary of arrays, so Python pickles it.
+
+use std::collections::HashMap;
+
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssdl::samples::prepare::{Pipeline, Plan};
+use ssdl::{Matrix, Result, threads};
+
+use crate::arrays::{Parts, Precise, Rows, columns, each_precision, rows};
+use crate::error::OrRaise;
+use crate::worker;
+
+/// Fitted steps as Python keeps them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Prepared<'py> {
+    steps: Vec<String>,
+    n_features: usize,
+    image: Option<[usize; 2]>,
+    tensors: HashMap<String, Rows<'py>>,
+}
+
+fn plans(steps: &[String]) -> Result<Vec<Plan>> {
+    steps.iter().map(|text| text.parse()).collect()
+}
+
+/// Fits preparation steps.
+#[pyfunction]
+pub fn prepare_fit<'py>(
+    py: Python<'py>,
+    samples: Rows<'py>,
+    steps: Vec<String>,
+    image: Option<[usize; 2]>,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let plans = plans(&steps).or_raise(py)?;
+    each_precision!(samples, own => {
+        let samples = columns(&own)?;
+        let n_features = samples.rows();
+        let fit = move || Pipeline::fit(&plans, samples, image, seed).map(|(pipeline, _)| pipeline);
+        let pipeline = worker::run(py, None, move |_| threads::run(n_threads, fit))?.0;
+        described(py, &pipeline.or_raise(py)?, n_features, image)
+    })
+}
+
+fn described<'py, T: Precise>(
+    py: Python<'py>,
+    pipeline: &Pipeline<T>,
+    n_features: usize,
+    image: Option<[usize; 2]>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (facts, tensors) = (PyDict::new(py), PyDict::new(py));
+    for (name, tensor) in pipeline.tensors() {
+        tensors.set_item(name, rows(py, tensor)?)?;
+    }
+    let steps: Vec<String> = pipeline.plans().iter().map(ToString::to_string).collect();
+    facts.set_item("steps", steps)?;
+    facts.set_item("n_features", n_features)?;
+    facts.set_item("image", image)?;
+    facts.set_item("tensors", tensors)?;
+    facts.set_item("n_prepared", pipeline.n_prepared())?;
+    facts.set_item("image_prepared", pipeline.image_prepared())?;
+    Ok(facts)
+}
+
+/// Applies fitted steps.
+#[pyfunction]
+pub fn prepare_apply<'py>(
+    py: Python<'py>,
+    samples: Rows<'py>,
+    prepared: Prepared<'py>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    each_precision!(samples, own => apply(py, &own, prepared, n_threads))
+}
+
+fn apply<'py, T: Precise>(
+    py: Python<'py>,
+    samples: &PyReadonlyArray2<'py, T>,
+    prepared: Prepared<'py>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Prepared { steps, n_features, image, tensors } = prepared;
+    let mut known: HashMap<String, Matrix<T>> = HashMap::new();
+    for (name, tensor) in tensors {
+        known.insert(name, columns(&T::rows(tensor)?)?);
+    }
+    let plans = plans(&steps).or_raise(py)?;
+    let find = &mut |name: &str| known.remove(name);
+    let pipeline = Pipeline::restore(&plans, n_features, image, find).or_raise(py)?;
+    let parts = Parts::new(samples);
+    let work = move || -> PyResult<Result<Matrix<T>>> {
+        let n_prepared = pipeline.n_prepared();
+        let mut values = Vec::with_capacity(n_prepared * parts.n_samples());
+        for range in parts.ranges() {
+            match pipeline.apply(parts.columns(range)?) {
+                Ok(some) => values.extend(some.into_vec()),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        let all = Matrix::from_columns(n_prepared, parts.n_samples(), values);
+        Ok(Ok(all.unwrap_or_else(|| Matrix::zeros(n_prepared, 0))))
+    };
+    let done = worker::run(py, None, move |_| threads::run(n_threads, work))?.0?;
+    rows(py, done.or_raise(py)?)
+}

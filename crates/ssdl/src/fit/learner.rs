@@ -1,0 +1,291 @@
+//! Atoms without labels: dictionary learning, batch by batch.
+//!
+//! $$\min_{\lVert d_k\rVert\le\alpha,\;A}\lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1.$$
+//!
+//! A batch is coded with the atoms of the moment, what it said in the pass before is taken out of the
+//! sums $AA^\top$ and $XA^\top$, what it says now is put in, and the atoms follow at once: they learn
+//! many times in a pass, and from the second pass on the objective over *all* samples never rises.
+
+use super::{Flow, Objective, Progress, Step, Stop, Watch};
+use crate::codes::{Coordinate, Encoder};
+use crate::dictionary::{Block, Statistics, Update, gram, init, revive};
+use crate::knobs::knobs;
+use crate::matrix::absolute_sum;
+use crate::random::{Purpose, shuffle, stream};
+use crate::samples::check_features;
+use crate::sparse::Csr;
+use crate::{Error, Labels, Matrix, Real, Result};
+
+/// Rough is enough: the atoms move after every batch, and codes start where they ended.
+const CODER: Coordinate = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.01, direct: false };
+/// How quickly a stream forgets codes on atoms that have moved since: what was seen counts
+/// $(1-1/t)^\rho$ times as much after batch $t$ (Mairal et al. 2010, who take a similar ρ).
+const FORGETTING: i32 = 5;
+
+knobs! {
+    /// Learns atoms from samples alone.
+    ///
+    /// ```
+    /// use ssdl::{Matrix, fit::{DictionaryLearner, Silent}};
+    ///
+    /// # fn main() -> ssdl::Result<()> {
+    /// // Every sample is a multiple of one of two directions.
+    /// let samples = Matrix::from_fn(3, 60, |i, j| if i % 2 == j % 2 { 1.0 + j as f64 } else { 0.0 });
+    /// let learner = DictionaryLearner::new().n_atoms(2).sparsity(0.1);
+    /// let learnt = learner.fit(&samples, 0, &mut Silent)?;
+    /// assert!(learnt.objective.reconstruction < 1e-3 * samples.squared_norm());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub struct DictionaryLearner {
+        /// Number of atoms; cut to the number of samples that are not zero.
+        n_atoms "p": usize = 100, WholeFrom(1);
+        /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
+        sparsity "λ": f64 = 0.3, From(0.0);
+        /// Whether codes have no negative coefficient.
+        nonnegative_codes "": bool = false, Switch;
+        /// Whether atoms have no negative entry.
+        nonnegative_atoms "": bool = false, Switch;
+        /// Largest length of an atom.
+        atom_norm "α": f64 = 1.0, Above(0.0);
+        /// Samples after which the atoms are learnt anew.
+        batch_size "": usize = 512, WholeFrom(1);
+        /// Passes over all samples at the most.
+        max_iterations "": usize = 50, WholeFrom(1);
+        /// Relative change of the objective in a pass that counts as settled.
+        tolerance "": f64 = 1e-3, From(0.0);
+    }
+}
+
+/// Atoms, and all that further samples need to go on learning from.
+#[derive(Clone, Debug)]
+pub struct LearntAtoms<T> {
+    /// $D$, $n\times p$.
+    pub atoms: Matrix<T>,
+    /// What was seen, older batches of a stream counting less.
+    pub statistics: Statistics<T>,
+    /// Batches seen in a stream.
+    pub n_batches: u64,
+    /// Passes over the samples.
+    pub iterations: usize,
+    /// Reconstruction and sparsity, over all samples or the last batch of a stream.
+    pub objective: Objective,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Atoms revived.
+    pub revived_atoms: usize,
+}
+
+impl DictionaryLearner {
+    /// Learns from samples ($n\times N$) in passes over all of them. Cost per pass
+    /// $O(npN+N\,\mathrm{lasso}+np^2N/\text{batch})$; memory for the nonzero codes and one batch beside
+    /// the samples.
+    ///
+    /// # Errors
+    /// If a knob is out of range, a sample is not finite, all are zero, or the watcher stops it.
+    pub fn fit<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        seed: u64,
+        watch: &mut dyn Watch,
+    ) -> Result<LearntAtoms<T>> {
+        self.check()?;
+        check_features(samples)?;
+        let mut learnt = self.begin(samples, seed, watch)?;
+        let mut order: Vec<usize> = (0..samples.columns()).collect();
+        shuffle(&mut order, &mut stream(seed, Purpose::Batches));
+        let mut batches: Vec<Batch<T>> = order
+            .chunks_mut(self.batch_size)
+            .map(|chosen| {
+                chosen.sort_unstable();
+                Batch { chosen: chosen.to_vec(), codes: None }
+            })
+            .collect();
+        while learnt.stop == Stop::Limit && learnt.iterations < self.max_iterations {
+            learnt.iterations += 1;
+            let before = learnt.objective.total();
+            self.pass(samples, &mut batches, &mut learnt, watch)?;
+            let now = learnt.objective.total();
+            if learnt.iterations > 1 && before - now <= self.tolerance * before {
+                learnt.stop = Stop::Converged;
+            }
+        }
+        Ok(learnt)
+    }
+
+    /// Goes on learning from one more batch of samples that will not be seen again; `before` is what
+    /// is known so far. The atoms are those that a single pass in batches of this size would give,
+    /// but for older codes counting less and less.
+    ///
+    /// # Errors
+    /// As [`DictionaryLearner::fit`]; if the samples have another number of features than the atoms.
+    pub fn learn_more<T: Real>(
+        &self,
+        before: Option<LearntAtoms<T>>,
+        samples: &Matrix<T>,
+        seed: u64,
+        watch: &mut dyn Watch,
+    ) -> Result<LearntAtoms<T>> {
+        self.check()?;
+        check_features(samples)?;
+        let mut learnt = match before {
+            Some(learnt) => learnt,
+            None => self.begin(samples, seed, watch)?,
+        };
+        let (expected, got) = (learnt.atoms.rows(), samples.rows());
+        if expected != got {
+            return Err(Error::Shape { what: "features".into(), expected, got });
+        }
+        learnt.n_batches += 1;
+        let kept = 1.0 - 1.0 / learnt.n_batches as f64;
+        learnt.statistics.scale(kept.powi(FORGETTING));
+        let energy = samples.squared_norm();
+        let mut codes = Matrix::zeros(learnt.atoms.columns(), samples.columns());
+        self.code(samples, &learnt.atoms, &mut codes);
+        let statistics = Statistics::of(samples, &codes, energy);
+        learnt.statistics.add(1.0, &statistics);
+        self.move_atoms(&mut learnt);
+        self.revive(samples, &codes, &mut learnt);
+        learnt.iterations += 1;
+        learnt.objective = Objective {
+            reconstruction: statistics.residual(&learnt.atoms, &gram(&learnt.atoms)),
+            sparsity: self.sparsity * absolute_sum(codes.as_slice()),
+            ..Objective::default()
+        };
+        report(&learnt, Step::Dictionary, 1, watch)?;
+        Ok(learnt)
+    }
+
+    /// Samples as the first atoms.
+    fn begin<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        seed: u64,
+        watch: &mut dyn Watch,
+    ) -> Result<LearntAtoms<T>> {
+        let nobody = Labels::none(samples.columns());
+        let radius = T::of(self.atom_norm);
+        let mut atoms = init::first_atoms(samples, &nobody, self.n_atoms, radius, seed);
+        if self.nonnegative_atoms {
+            (0..atoms.columns()).for_each(|k| without_negatives(atoms.column_mut(k)));
+        }
+        let (n, p) = (atoms.rows(), atoms.columns());
+        if p == 0 {
+            return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
+        }
+        if p < self.n_atoms {
+            let asked = self.n_atoms;
+            watch.notice(&format!("{p} atoms instead of {asked}: the samples give no more"));
+        }
+        Ok(LearntAtoms {
+            atoms,
+            statistics: Statistics::none(n, p),
+            n_batches: 0,
+            iterations: 0,
+            objective: Objective::default(),
+            stop: Stop::Limit,
+            revived_atoms: 0,
+        })
+    }
+
+    /// Every batch once.
+    fn pass<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        batches: &mut [Batch<T>],
+        learnt: &mut LearntAtoms<T>,
+        watch: &mut dyn Watch,
+    ) -> Result<()> {
+        let (n, p) = (learnt.atoms.rows(), learnt.atoms.columns());
+        // The same sums, taken afresh: what is put in and taken out over and over would drift.
+        let mut fresh = Statistics::none(n, p);
+        let (last, mut size) = (batches.len() - 1, 0.0);
+        for (position, batch) in batches.iter_mut().enumerate() {
+            let some = samples.select_columns(&batch.chosen);
+            let energy = some.squared_norm();
+            let mut codes = match &batch.codes {
+                None => Matrix::zeros(p, batch.chosen.len()),
+                Some(sparse) => {
+                    let codes = sparse.to_columns();
+                    let old = Statistics::of_sparse(&some, &codes, sparse, energy);
+                    learnt.statistics.add(-1.0, &old);
+                    codes
+                }
+            };
+            self.code(&some, &learnt.atoms, &mut codes);
+            let sparse = Csr::of_columns(&codes);
+            let new = Statistics::of_sparse(&some, &codes, &sparse, energy);
+            learnt.statistics.add(1.0, &new);
+            fresh.add(1.0, &new);
+            batch.codes = Some(sparse);
+            size += absolute_sum(codes.as_slice());
+            if position == last {
+                learnt.statistics = fresh.clone();
+            }
+            self.move_atoms(learnt);
+            if position == last {
+                self.revive(&some, &codes, learnt);
+            }
+            report(learnt, Step::Codes, self.max_iterations, watch)?;
+        }
+        learnt.objective = Objective {
+            reconstruction: learnt.statistics.residual(&learnt.atoms, &gram(&learnt.atoms)),
+            sparsity: self.sparsity * size,
+            ..Objective::default()
+        };
+        report(learnt, Step::Dictionary, self.max_iterations, watch)
+    }
+
+    fn code<T: Real>(&self, samples: &Matrix<T>, atoms: &Matrix<T>, codes: &mut Matrix<T>) {
+        let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+        Encoder::new(atoms, self.sparsity).nonnegative(self.nonnegative_codes).improve(
+            correlations,
+            Vec::new(),
+            codes,
+            CODER,
+        );
+    }
+
+    fn move_atoms<T: Real>(&self, learnt: &mut LearntAtoms<T>) {
+        let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: self.nonnegative_atoms };
+        block.update(&mut learnt.atoms, &learnt.statistics, T::of(self.atom_norm));
+    }
+
+    /// Unused atoms become samples that these codes write badly.
+    fn revive<T: Real>(&self, samples: &Matrix<T>, codes: &Matrix<T>, learnt: &mut LearntAtoms<T>) {
+        let radius = T::of(self.atom_norm);
+        let moments = &learnt.statistics.moments;
+        let unused = |k: &usize| moments.column(*k)[*k] == T::zero();
+        let dead: Vec<usize> = (0..moments.columns()).filter(unused).collect();
+        learnt.revived_atoms += revive(&mut learnt.atoms, samples, codes, moments, radius).1;
+        if self.nonnegative_atoms {
+            dead.into_iter().for_each(|k| without_negatives(learnt.atoms.column_mut(k)));
+        }
+    }
+}
+
+/// Samples that are coded together, and what they said last.
+struct Batch<T> {
+    chosen: Vec<usize>,
+    codes: Option<Csr<T>>,
+}
+
+/// The part above zero, or, where there is none, the atom turned round.
+fn without_negatives<T: Real>(atom: &mut [T]) {
+    let turned = atom.iter().all(|d| *d <= T::zero());
+    atom.iter_mut().for_each(|d| *d = if turned { -*d } else { d.max(T::zero()) });
+}
+
+fn report<T>(
+    learnt: &LearntAtoms<T>,
+    step: Step,
+    max_iterations: usize,
+    watch: &mut dyn Watch,
+) -> Result<()> {
+    let objective = (step == Step::Dictionary).then_some(learnt.objective);
+    let progress = Progress { iteration: learnt.iterations, max_iterations, step, objective };
+    match watch.step(&progress) {
+        Flow::Continue => Ok(()),
+        Flow::Stop => Err(Error::Cancelled),
+    }
+}

@@ -1,0 +1,147 @@
+"""What the pictures share: panels, images, bars, and the shape of a sample or an atom."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._folds import last_step
+from .errors import KnobError
+
+# What these steps give is no image any more.
+NO_IMAGE = ("pca", "projection", "gradients", "join")
+
+
+def pyplot():
+    """matplotlib, which only those who draw need."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "matplotlib is needed for ssdl.plotting: pip install ssdl[plotting]"
+        ) from error
+    return plt
+
+
+def axes_for(plt, ax, size):
+    """The axes that were handed over, or new ones."""
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def check_count(name, value):
+    """Refuse to draw nothing."""
+    if value is not None and value < 1:
+        raise KnobError(f"{name}: expected a whole number, 1 or more, got {value!r}")
+
+
+def learnt(estimator, name, what):
+    """The estimator that has an attribute, inside of searches and pipelines."""
+    model = _inner(estimator)
+    if not hasattr(model, name):
+        check_is_fitted(model)
+        raise AttributeError(f"{type(model).__name__} has no {name}: it learns no {what}")
+    return model
+
+
+def _inner(estimator):
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    return last_step(estimator)
+
+
+def prepared_shape(model):
+    """Height and width of an atom as far as the preparation tells; None if it is no image."""
+    shape = model.image_shape
+    steps = [model.prepare] if isinstance(model.prepare, str) else model.prepare
+    for step in steps:
+        name, _, value = step.partition("=")
+        if name in NO_IMAGE:
+            return None
+        if name == "resize" and shape is not None:
+            shape = tuple(int(part) for part in value.split("x"))
+    return shape
+
+
+def sample_shape(estimator, image_shape, n_features):
+    """Height and width of a sample; None if it is no image."""
+    shape = image_shape
+    if shape is None:
+        shape = getattr(_inner(estimator), "image_shape", None)
+    return shape if shape is not None and np.prod(shape) == n_features else None
+
+
+def mosaic(images, columns):
+    """One picture of many, row by row, with gaps of NaN."""
+    count, height, width = images.shape
+    columns = min(columns or _columns(count, height, width), count)
+    gap = max(1, round(max(height, width) / 16))
+    lines = -(-count // columns)
+    picture = np.full((lines * (height + gap) - gap, columns * (width + gap) - gap), np.nan)
+    for place, image in enumerate(images):
+        top, left = place // columns * (height + gap), place % columns * (width + gap)
+        picture[top : top + height, left : left + width] = image
+    return picture
+
+
+def _columns(count, height, width):
+    """Columns that leave few places empty in a picture a bit wider than high."""
+    ideal = np.sqrt(1.4 * count * height / width)
+    near = range(max(1, int(0.8 * ideal)), int(np.ceil(1.3 * ideal)) + 1)
+    return min(near, key=lambda columns: (-count % columns, abs(columns - ideal)))
+
+
+def within(iterations):
+    """Places of steps: iteration k ends at k, its steps lie evenly before."""
+    places = np.empty(len(iterations))
+    for each in np.unique(iterations):
+        steps = np.flatnonzero(iterations == each)
+        places[steps] = each - 1 + np.arange(1, len(steps) + 1) / len(steps)
+    return places
+
+
+def panels(plt, count, shape, *, columns=5, aside=False):
+    """A figure and a list of its axes, one for each sample; the first one apart if aside."""
+    apart = int(aside)
+    lines = -(-(count - apart) // columns)
+    columns = -(-(count - apart) // lines)
+    width = 1.5 if shape is not None else 2.2
+    size = max(4.0, (columns + 1.2 * apart) * width), 0.4 + lines * 2.1
+    figure = plt.figure(figsize=size, layout="constrained")
+    grid = figure.add_gridspec(lines, columns + apart, width_ratios=[1.2] * apart + [1] * columns)
+    # Bars are only compared at one height.
+    first = grid[0, 0] if shape is None else grid[:, 0]
+    axes = [figure.add_subplot(first)] if aside else []
+    for place in range(count - apart):
+        axes.append(figure.add_subplot(grid[place // columns, apart + place % columns]))
+    return figure, axes
+
+
+def draw_samples(axes, rows, shape, titles):
+    """Samples as images, or their features as bars on one scale."""
+    low, high = min(0.0, rows.min()), max(0.0, rows.max())
+    margin = 0.05 * (high - low) or 1.0
+    for ax, row, title in zip(axes, rows, titles, strict=True):
+        if shape is None:
+            ax.bar(np.arange(len(row)), row, width=1, color="0.35")
+            ax.axhline(0, color="black", linewidth=0.6)
+            ax.margins(x=0.01)
+            ax.set_ylim(low - margin, high + margin)
+        else:
+            ax.imshow(row.reshape(shape), cmap="gray", interpolation="nearest")
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(title, fontsize="medium")
+
+
+def frame(ax, colour, whole):
+    """A coloured frame, dashed unless whole, so that it is seen without colours, too."""
+    for spine in ax.spines.values():
+        spine.set(color=colour, linewidth=2.5, capstyle="butt")
+        spine.set_linestyle("-" if whole else (0, (2, 1.5)))
+
+
+def whole_ticks(*axes):
+    """Ticks at whole numbers only."""
+    for axis in axes:
+        axis.get_major_locator().set_params(integer=True)
+
+
+def longest(classes):
+    """Letters in the longest name of a class."""
+    return max(len(str(each)) for each in classes)

@@ -1,0 +1,93 @@
+"""Parameters and arrays as users write them, turned into what the library takes."""
+
+from numbers import Integral
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from .errors import MemoryLimitError
+
+
+def samples(estimator, X, dtype, *, reset=False, most=None):
+    """Samples as rows in C order: the caller's own array where it is one.
+
+    Sparse ones are made dense: the methods work on prepared samples, which are.
+    """
+    rows = validate_data(estimator, X, dtype=dtype, order="C", reset=reset, accept_sparse="csr")
+    if sparse.issparse(rows):
+        needed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+        if most is not None and needed > most:
+            raise MemoryLimitError(
+                f"sparse samples take {needed} bytes when made dense, of {most} allowed; raise "
+                "memory_limit, or reduce the features first, as by TruncatedSVD"
+            )
+        rows = rows.toarray(order="C")
+    # A view into a record or a byte buffer may lie askew.
+    return np.require(rows, requirements=["C", "A"])
+
+
+def threads(n_jobs):
+    """Threads of a call: joblib knows what -1 means, and what a caller has set around it."""
+    return effective_n_jobs(n_jobs)
+
+
+def seed(random_state):
+    """A seed for the library; a generator gives its next number."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def steps(prepare):
+    """Preparation steps, of which a single one may be plain text."""
+    return [prepare] if isinstance(prepare, str) else list(prepare)
+
+
+def shape(pair):
+    """Height and width of an image."""
+    height, width = pair
+    return int(height), int(width)
+
+
+def reporter(name, verbose, line):
+    """What is called after every step, to print one line an iteration, or one a step."""
+    if not verbose:
+        return None
+
+    def report(iteration, limit, step, objective):
+        if verbose > 1 or iteration == 0 or step == line:
+            value = "" if objective is None else f", objective {objective:.6g}"
+            print(f"[{name}] iteration {iteration} of at most {limit}: {step}{value}")
+
+    return report
+
+
+def as_text(value):
+    """A parameter as the library reads it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if isinstance(value, Integral):
+        return str(int(value))
+    if np.ndim(value) == 1:
+        return ",".join(as_text(part) for part in value)
+    return repr(float(value))
+
+
+def as_value(text, kind):
+    """A parameter as Python writes it, from the library's text and the type of its default."""
+    if kind is bool:
+        return text == "true"
+    if kind is tuple:
+        return tuple(float(part) for part in text.split(","))
+    return kind(text)
+
+
+def sparse_rows(arrays, n_columns):
+    """A SciPy array from offsets, indices and values."""
+    offsets, indices, values = arrays
+    return sparse.csr_array((values, indices, offsets), shape=(len(offsets) - 1, n_columns))

@@ -1,0 +1,335 @@
+"""Sparse coding and dictionary learning without labels, as transformers."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from . import _ssdl
+from ._atoms import WritesSamples
+from ._request import as_text, reporter, samples, seed, sparse_rows, threads
+from .errors import FitWarning, ShapeError
+
+__all__ = ["DictionaryLearner", "SparseCoder"]
+
+SWITCHES = ["boolean"]
+
+
+class _Codes(WritesSamples, BaseEstimator):
+    """What codes samples on ``components_``."""
+
+    def transform(self, X):
+        """Sparse codes of samples, each coded independently of the others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        codes : ndarray or CSR array of shape (n_samples, n_atoms)
+            As ``sparse_output`` says.
+        """
+        check_is_fitted(self)
+        rows = samples(self, X, self.components_.dtype)
+        codes = _ssdl.encode(
+            rows,
+            self.components_,
+            float(self.sparsity),
+            bool(self._nonnegative),
+            self.sparse_output,
+            threads(self.n_jobs),
+        )
+        return sparse_rows(codes, len(self.components_)) if self.sparse_output else codes
+
+    @property
+    def _n_features_out(self):
+        return len(self.components_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class SparseCoder(_Codes):
+    r"""Codes of samples on given atoms.
+
+    .. math::
+
+        \min_a\ \lVert x-D^\top a\rVert^2+\lambda\lVert a\rVert_1
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n_atoms, n_features) or None, default=None
+        Atoms, used as they are; None takes the samples that ``fit`` gets.
+    sparsity : float, default=0.3
+        Weight of the l1 norm; twice scikit-learn's `alpha`. Letter: λ.
+    nonnegative : bool, default=False
+        Whether codes have no negative coefficient.
+    sparse_output : bool, default=False
+        Whether codes come as a CSR array.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_atoms, n_features)
+        The atoms.
+    n_features_in_ : int
+        Features of a sample.
+
+    See Also
+    --------
+    DictionaryLearner : Learns the atoms, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ssdl import SparseCoder
+    >>> atoms = np.eye(3)
+    >>> SparseCoder(atoms, sparsity=0.2).fit_transform([[1.0, 0.0, 0.05]])
+    array([[0.9, 0. , 0. ]])
+    """
+
+    _parameter_constraints = {
+        "dictionary": ["array-like", None],
+        "sparsity": [Interval(Real, 0, None, closed="left")],
+        "nonnegative": SWITCHES,
+        "sparse_output": SWITCHES,
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self, dictionary=None, *, sparsity=0.3, nonnegative=False, sparse_output=False, n_jobs=None
+    ):
+        self.dictionary = dictionary
+        self.sparsity = sparsity
+        self.nonnegative = nonnegative
+        self.sparse_output = sparse_output
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Take over the atoms.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples: the atoms, unless there is a dictionary.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._validate_params()
+        rows = samples(self, X, [np.float64, np.float32], reset=True)
+        if self.dictionary is None:
+            self.components_ = rows.copy()
+            return self
+        atoms = check_array(self.dictionary, dtype=rows.dtype, order="C", copy=True)
+        if atoms.shape[1] != rows.shape[1]:
+            raise ShapeError(f"features of an atom: expected {rows.shape[1]}, got {atoms.shape[1]}")
+        self.components_ = atoms
+        return self
+
+    @property
+    def _nonnegative(self):
+        return self.nonnegative
+
+
+class DictionaryLearner(_Codes):
+    r"""Atoms learnt from samples alone, whole or batch by batch.
+
+    .. math::
+
+        \min_{\lVert d_k\rVert\le\alpha,\ A}\ \lVert X-AD\rVert_F^2+\lambda\lVert A\rVert_1
+
+    Parameters
+    ----------
+    n_atoms : int, default=100
+        Number of atoms; cut to the number of samples that are not zero.
+    sparsity : float, default=0.3
+        Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ.
+    nonnegative_codes : bool, default=False
+        Whether codes have no negative coefficient.
+    nonnegative_atoms : bool, default=False
+        Whether atoms have no negative entry.
+    atom_norm : float, default=1.0
+        Largest length of an atom. Letter: α.
+    batch_size : int, default=512
+        Samples after which the atoms are learnt anew.
+    max_iter : int, default=50
+        Passes over all samples at the most.
+    tol : float, default=0.001
+        Relative change of the objective in a pass that counts as settled.
+    sparse_output : bool, default=False
+        Whether codes come as a CSR array.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the first atoms and of the batches.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every pass, 2 for every batch.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_atoms, n_features)
+        The atoms.
+    objective_ : dict
+        Reconstruction, sparsity and their total, over all samples (after ``partial_fit``: over
+        the last batch).
+    n_iter_ : int
+        Passes, or batches of ``partial_fit``.
+    termination_condition_ : str
+        Why the fit stopped.
+    n_revived_ : int
+        Atoms that nobody used, replaced during the fit.
+    n_features_in_ : int
+        Features of a sample.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import DictionaryLearner
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> codes = DictionaryLearner(n_atoms=30, sparsity=20).fit_transform(X)
+    >>> codes.shape
+    (1797, 30)
+    """
+
+    _parameter_constraints = {
+        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0, None, closed="left")],
+        "nonnegative_codes": SWITCHES,
+        "nonnegative_atoms": SWITCHES,
+        "atom_norm": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "sparse_output": SWITCHES,
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    # The name of each knob by the name of its parameter.
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "nonnegative_codes": "nonnegative_codes",
+        "nonnegative_atoms": "nonnegative_atoms",
+        "atom_norm": "atom_norm",
+        "batch_size": "batch_size",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+
+    def __init__(
+        self,
+        n_atoms=100,
+        *,
+        sparsity=0.3,
+        nonnegative_codes=False,
+        nonnegative_atoms=False,
+        atom_norm=1.0,
+        batch_size=512,
+        max_iter=50,
+        tol=0.001,
+        sparse_output=False,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.nonnegative_codes = nonnegative_codes
+        self.nonnegative_atoms = nonnegative_atoms
+        self.atom_norm = atom_norm
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Learn atoms in passes over all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._validate_params()
+        rows = samples(self, X, [np.float64, np.float32], reset=True)
+        learnt = self._learn(rows, stream=False)
+        if learnt["stop"] != "converged":
+            warnings.warn(
+                f"DictionaryLearner stopped at its limit of passes ({learnt['iterations']}) "
+                "before it settled; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Learn on from a batch of samples that need not be kept.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The batch. Older batches count less and less, as their codes were for other atoms.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._validate_params()
+        first = not hasattr(self, "components_")
+        dtype = [np.float64, np.float32] if first else self.components_.dtype
+        rows = samples(self, X, dtype, reset=first)
+        self._learn(rows, stream=True, before=None if first else self._seen)
+        return self
+
+    def _learn(self, rows, stream, before=None):
+        learning = {
+            "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
+            "seed": seed(self.random_state),
+            "threads": threads(self.n_jobs),
+            "stream": stream,
+            "before": before,
+        }
+        report = reporter("DictionaryLearner", self.verbose, "dictionary")
+        learnt, notices = _ssdl.learn_atoms(rows, learning, report)
+        for notice in notices:
+            warnings.warn(notice, FitWarning, stacklevel=3)
+        # What a further batch needs; kept here as arrays, so that it is pickled with the rest.
+        self._seen = learnt
+        self.components_ = learnt["atoms"]
+        self.n_iter_ = learnt["iterations"]
+        self.n_revived_ = learnt["revived"]
+        self.termination_condition_ = learnt["stop"]
+        terms = {name: learnt[name] for name in ("reconstruction", "sparsity")}
+        self.objective_ = terms | {"total": sum(terms.values())}
+        return learnt
+
+    @property
+    def _nonnegative(self):
+        return self.nonnegative_codes

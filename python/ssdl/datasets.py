@@ -1,0 +1,230 @@
+"""Data sets: the bundled digits, files of your own, and MNIST, USPS and YaleB from a folder.
+
+The folder is ``data_home``, else the variable ``SSDL_DATA``, else ``ssdl`` in the user's cache.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+from . import _labels, _ssdl
+from .errors import LabelsError
+
+__all__ = [
+    "data_folder",
+    "hide_labels",
+    "load_digits",
+    "load_mnist",
+    "load_usps",
+    "load_yaleb",
+    "read_samples",
+]
+
+
+def data_folder(data_home=None):
+    """Where the data sets are looked for.
+
+    Parameters
+    ----------
+    data_home : str, path-like or None, default=None
+        A folder; None takes ``SSDL_DATA``, or else the cache of the user.
+
+    Returns
+    -------
+    folder : pathlib.Path
+        The folder, which need not exist.
+    """
+    given = data_home or os.environ.get("SSDL_DATA")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "ssdl"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "ssdl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ssdl"
+
+
+def load_digits(*, return_X_y=False):
+    """1,797 handwritten digits of 8 x 8 pixels, which come with the package.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether samples and labels are returned alone.
+
+    Returns
+    -------
+    digits : Bunch, or (X, y)
+        With `data` (1797, 64), `target` (1797,) and `image_shape` (8, 8).
+    """
+    table = _ssdl.digits()
+    return _bunch(table["samples"], _whole(table["labels"]), (8, 8), return_X_y)
+
+
+def load_mnist(subset="train", *, data_home=None, return_X_y=False):
+    """MNIST: handwritten digits of 28 x 28 pixels, 60,000 to train and 10,000 to test.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        Which part.
+    data_home : str, path-like or None, default=None
+        Folder with ``mnist/`` and the four files of the original distribution in it.
+    return_X_y : bool, default=False
+        Whether samples and labels are returned alone.
+
+    Returns
+    -------
+    mnist : Bunch, or (X, y)
+        With `data`, `target` and `image_shape` (28, 28).
+    """
+    start = {"train": "train", "test": "t10k"}[_part(subset)]
+    images = _found(data_home, "mnist", f"{start}-images-idx3-ubyte.gz")
+    labels = _found(data_home, "mnist", f"{start}-labels-idx1-ubyte.gz")
+    rows = _ssdl.read(os.fspath(images), None, None, None)["samples"]
+    return _bunch(rows, _whole(_ssdl.read_labels(os.fspath(labels))), (28, 28), return_X_y)
+
+
+def load_usps(subset="train", *, data_home=None, return_X_y=False):
+    """USPS: handwritten digits of 16 x 16 pixels, 7,291 to train and 2,007 to test.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        Which part.
+    data_home : str, path-like or None, default=None
+        Folder with ``usps/zip.train.gz`` and ``usps/zip.test.gz``.
+    return_X_y : bool, default=False
+        Whether samples and labels are returned alone.
+
+    Returns
+    -------
+    usps : Bunch, or (X, y)
+        With `data`, `target` and `image_shape` (16, 16).
+    """
+    path = _found(data_home, "usps", f"zip.{_part(subset)}.gz")
+    table = _ssdl.read(os.fspath(path), 0, None, None)
+    return _bunch(table["samples"], _whole(table["labels"]), (16, 16), return_X_y)
+
+
+def load_yaleb(*, data_home=None, return_X_y=False):
+    """Extended YaleB, cropped to 32 x 32 pixels: faces of 38 persons in many lights.
+
+    Parameters
+    ----------
+    data_home : str, path-like or None, default=None
+        Folder with ``yaleb/YaleB_32x32.mat``.
+    return_X_y : bool, default=False
+        Whether samples and labels are returned alone.
+
+    Returns
+    -------
+    yaleb : Bunch, or (X, y)
+        With `data` (2414, 1024), `target` and `image_shape` (32, 32).
+    """
+    path = _found(data_home, "yaleb", "YaleB_32x32.mat")
+    table = _ssdl.read(os.fspath(path), "gnd", None, "fea")
+    # The file runs through the columns of an image first.
+    pixels = table["samples"].reshape(-1, 32, 32).transpose(0, 2, 1).reshape(-1, 1024)
+    return _bunch(pixels, _whole(table["labels"]), (32, 32), return_X_y)
+
+
+def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=False):
+    """Read a file of samples, or a folder of images with a sub-folder for each class.
+
+    CSV, TSV, NPY, NPZ, IDX, MATLAB, text and safetensors, also packed with gzip; PNG, JPEG and
+    PNM images.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file or folder.
+    label : str, int or None, default=None
+        Name or place of the column (or array) with labels.
+    image_shape : (int, int) or None, default=None
+        Height and width that the images of a folder are brought to.
+    array : str or None, default=None
+        Name of the samples in a file of several arrays.
+    return_X_y : bool, default=False
+        Whether samples and labels are returned alone.
+
+    Returns
+    -------
+    table : Bunch, or (X, y)
+        With `data`, `target` (None where a label is missing), `image_shape`, `feature_names` and
+        `sample_names`.
+    """
+    table = _ssdl.read(os.fspath(path), label, image_shape, array)
+    labels = table["labels"]
+    target = None if labels is None else np.array(labels, dtype=object)
+    return _bunch(
+        table["samples"],
+        target,
+        table["image"] and tuple(table["image"]),
+        return_X_y,
+        feature_names=table["feature_names"],
+        sample_names=table["sample_names"],
+    )
+
+
+def hide_labels(y, per_class=20, *, random_state=0):
+    """Labels as few-label experiments want them: some for each class, the rest hidden.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+    per_class : int, default=20
+        Labels that are left of each class; a class with fewer keeps all.
+    random_state : int, RandomState instance or None, default=0
+        Which are left.
+
+    Returns
+    -------
+    y : ndarray of shape (n_samples,)
+        -1 where a number is hidden, None where it is text.
+    """
+    if per_class < 1:
+        raise LabelsError(f"labels: per_class must be 1 or more, got {per_class}")
+    known = _labels.read(y, None)
+    rng = check_random_state(random_state)
+    left = np.concatenate(
+        [
+            rng.permutation(np.flatnonzero(known.indices == number))[:per_class]
+            for number in range(len(known.classes))
+        ]
+    )
+    numbers = known.classes.dtype.kind in "iuf"
+    hidden = np.full(len(known.indices), -1 if numbers else None, dtype=None if numbers else object)
+    hidden[left] = known.classes[known.indices[left]]
+    return hidden
+
+
+def _found(data_home, *parts):
+    folder = data_folder(data_home)
+    path = folder.joinpath(*parts)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} is not there: put the file there, or name its folder by data_home or the "
+            "variable SSDL_DATA"
+        )
+    return path
+
+
+def _part(subset):
+    if subset not in ("train", "test"):
+        raise ValueError(f'subset must be "train" or "test", got {subset!r}')
+    return subset
+
+
+def _whole(labels):
+    return np.array([int(float(label)) for label in labels])
+
+
+def _bunch(data, target, image_shape, return_X_y, **more):
+    if return_X_y:
+        return data, target
+    return Bunch(data=data, target=target, image_shape=image_shape, **more)

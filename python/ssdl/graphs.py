@@ -1,0 +1,237 @@
+"""Graphs between samples as SciPy arrays, and graphs of your own for ``fit(X, y, graph=...)``.
+
+Two kinds. *Affinities* W are symmetric and at least zero; their Laplacian is D - W. *Mixtures* V
+hold in each row the weights with which a sample is mixed from others, summing to one; their
+Laplacian is (I - V)'(I - V).
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from . import _ssdl
+from ._request import as_text, sparse_rows, threads
+from .errors import GraphError, ShapeError
+
+__all__ = [
+    "heat_graph",
+    "laplacian",
+    "learnt_graph",
+    "lle_graph",
+    "nearest_neighbors",
+    "threshold_graph",
+]
+
+# Two weights of a pair that differ by more than this share of the largest are not the same.
+ASYMMETRY = 1e-5
+
+
+def nearest_neighbors(X, n_neighbors=8, Y=None, *, n_jobs=None):
+    """Exact nearest neighbours, nearest first, ties by row number.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples to choose among.
+    n_neighbors : int, default=8
+        How many; cut to what there is.
+    Y : array-like of shape (n_queries, n_features), default=None
+        Samples whose neighbours are sought; None takes those of ``X``, none its own neighbour.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    neighbors : ndarray of int, of shape (n_queries, n_neighbors)
+        Row numbers in ``X``.
+    """
+    rows = _rows(X)
+    others = None if Y is None else check_array(Y, dtype=rows.dtype, order="C")
+    if others is not None and others.shape[1] != rows.shape[1]:
+        raise ShapeError(f"features: expected {rows.shape[1]}, got {others.shape[1]}")
+    found, k = _ssdl.neighbours(rows, others, _count(n_neighbors), threads(n_jobs))
+    return found.reshape(len(rows) if others is None else len(others), k)
+
+
+def lle_graph(X, n_neighbors=8, *, neighbors=None, n_jobs=None):
+    """Each sample as an affine mixture of its neighbours: the graph of SSDL-GA.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples, prepared as they will be for the fit.
+    n_neighbors : int, default=8
+        Neighbours of a sample.
+    neighbors : array-like of int, of shape (n_samples, n_neighbors), default=None
+        Neighbours found elsewhere: by an approximate index, in another metric.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    mixtures : CSR array of shape (n_samples, n_samples)
+        Weights; rows sum to one and may hold negative ones.
+    """
+    lists = None if neighbors is None else _lists(neighbors)
+    return _built(X, {"graph": "lle", "n_neighbors": _count(n_neighbors)}, n_jobs, lists)
+
+
+def heat_graph(X, n_neighbors=8, *, width="1x", n_jobs=None):
+    """Neighbours weighted by a heat kernel.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples, prepared as they will be for the fit.
+    n_neighbors : int, default=8
+        Neighbours of a sample; a pair is joined if one is a neighbour of the other.
+    width : float or str, default="1x"
+        Width of the kernel; "0.5x" is half the mean distance.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    affinities : CSR array of shape (n_samples, n_samples)
+        Symmetric weights ``exp(-d**2 / (2 * width**2))``.
+    """
+    knobs = {"graph": "heat", "n_neighbors": _count(n_neighbors), "width": width}
+    return _built(X, knobs, n_jobs)
+
+
+def threshold_graph(X, percentile=0.02, *, width="1x", n_jobs=None):
+    """All pairs within a radius, weighted by a heat kernel.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples, prepared as they will be for the fit.
+    percentile : float, default=0.02
+        Share of all pairs that are joined.
+    width : float or str, default="1x"
+        Width of the kernel; "0.5x" is half the mean distance.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    affinities : CSR array of shape (n_samples, n_samples)
+        Symmetric weights.
+    """
+    return _built(X, {"graph": "threshold", "percentile": percentile, "width": width}, n_jobs)
+
+
+def learnt_graph(X, smoothness=5.0, *, n_jobs=None):
+    """The graph on which the samples are smoothest.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples, prepared as they will be for the fit.
+    smoothness : float, default=5.0
+        How evenly the weights are spread; tied to squared distances.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    affinities : CSR array of shape (n_samples, n_samples)
+        Symmetric weights.
+    """
+    return _built(X, {"graph": "learnt", "smoothness": smoothness}, n_jobs)
+
+
+def laplacian(graph):
+    """The Laplacian that a graph puts into the objective.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Affinities or mixtures.
+
+    Returns
+    -------
+    laplacian : CSR array of shape (n_samples, n_samples)
+        Symmetric and positive semidefinite.
+    """
+    kind, weights = _told_apart(graph)
+    if kind == "mixtures":
+        own = sparse.eye_array(weights.shape[0], format="csr", dtype=weights.dtype)
+        # A sample that is mixed from nothing is left out of the graph.
+        mixed = np.diff(weights.indptr) > 0
+        factor = sparse.diags_array(mixed.astype(weights.dtype)) @ own - weights
+        return sparse.csr_array(factor.T @ factor)
+    degrees = sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel())
+    return sparse.csr_array(degrees - weights)
+
+
+def given(graph, n_samples):
+    """A graph that a user brings as the library takes it; None stays None."""
+    if graph is None:
+        return None
+    if not sparse.issparse(graph) and np.asarray(graph).dtype.kind in "iu":
+        lists = _lists(graph)
+        if len(lists) != n_samples:
+            raise ShapeError(f"samples in the graph: expected {n_samples}, got {len(lists)}")
+        return lists
+    kind, weights = _told_apart(graph)
+    if weights.shape[0] != n_samples:
+        raise ShapeError(f"samples in the graph: expected {n_samples}, got {weights.shape[0]}")
+    offsets, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
+    return kind, (offsets, indices, weights.data.astype(np.float64))
+
+
+def _told_apart(graph):
+    """Whether weights are affinities or mixtures, and the weights without stored zeros."""
+    if not sparse.issparse(graph) and np.ndim(graph) != 2:
+        raise GraphError("a graph is a sparse matrix, or neighbours as whole numbers")
+    weights = sparse.csr_array(graph, copy=True)
+    if weights.dtype.kind != "f":
+        weights = weights.astype(np.float64)
+    if weights.shape[0] != weights.shape[1]:
+        raise GraphError(
+            "weights must be square, one row and one column a sample; they are "
+            f"{weights.shape[0]} x {weights.shape[1]}"
+        )
+    weights.sum_duplicates()
+    weights.eliminate_zeros()
+    if not np.isfinite(weights.data).all():
+        raise GraphError("a weight of the graph is not finite")
+    largest = abs(weights).max() if weights.nnz else 0.0
+    skew = abs(weights - weights.T).max() if weights.nnz else 0.0
+    if skew <= ASYMMETRY * largest:
+        return "affinities", weights
+    rows = np.asarray(weights.sum(axis=1)).ravel()
+    if np.allclose(rows[np.diff(weights.indptr) > 0], 1.0, atol=1e-4):
+        return "mixtures", weights
+    raise GraphError(
+        "weights must be symmetric (affinities), or have rows that sum to one (mixtures); for "
+        "neighbours in one direction take the larger of both weights: W.maximum(W.T)"
+    )
+
+
+def _built(X, knobs, n_jobs, lists=None):
+    rows = _rows(X)
+    if lists is not None and len(lists) != len(rows):
+        raise ShapeError(f"samples with neighbours: expected {len(rows)}, got {len(lists)}")
+    pairs = [(name, as_text(value)) for name, value in knobs.items()]
+    _, arrays = _ssdl.graph(rows, pairs, lists, threads(n_jobs))
+    return sparse_rows(arrays, len(rows))
+
+
+def _rows(X):
+    return np.require(check_array(X, dtype=[np.float64, np.float32], order="C"), requirements="A")
+
+
+def _count(n_neighbors):
+    count = int(n_neighbors)
+    if count != n_neighbors or count < 1:
+        raise GraphError(f"n_neighbors must be a whole number, 1 or more, got {n_neighbors!r}")
+    return count
+
+
+def _lists(neighbors):
+    lists = np.ascontiguousarray(neighbors, dtype=np.int64)
+    if lists.ndim != 2:
+        raise GraphError("neighbours must be an array of shape (n_samples, n_neighbors)")
+    return lists

@@ -1,0 +1,42 @@
+"""Which samples to label first, before there is any label to learn from."""
+
+from . import _ssdl
+from ._request import threads
+from .preparation import Preparation
+
+__all__ = ["first_to_label"]
+
+
+def first_to_label(X, n=10, *, prepare=("scale=5",), image_shape=None, n_jobs=None):
+    """Samples that speak best for all others: where to begin labelling.
+
+    Once a classifier is fitted, its ``query`` knows more: which samples are still in doubt.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples without labels.
+    n : int, default=10
+        How many.
+    prepare : sequence of str, or str, default=("scale=5",)
+        Preparation steps, best the same as for the classifier.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images.
+    n_jobs : int or None, default=None
+        Threads.
+
+    Returns
+    -------
+    indices : ndarray of shape (at most n,)
+        Row numbers, best first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl.labelling import first_to_label
+    >>> X, y = load_digits(return_X_y=True)
+    >>> len(set(y[first_to_label(X, 20)]))
+    10
+    """
+    steps = Preparation(prepare, image_shape=image_shape, n_jobs=n_jobs)
+    return _ssdl.representatives(steps.fit_transform(X), int(n), threads(n_jobs))

@@ -1,0 +1,380 @@
+"""Pictures of what was learnt; needs matplotlib (``pip install ssdl[plotting]``).
+
+Functions draw on the axes they are given, or else on a new figure, and return what they drew on;
+none of them shows it. A search or a pipeline stands for the estimator that it holds.
+"""
+
+import numpy as np
+from sklearn.metrics import ConfusionMatrixDisplay, accuracy_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize as to_unit_length
+from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_is_fitted
+
+from . import _labels
+from ._drawing import (
+    axes_for,
+    check_count,
+    draw_samples,
+    frame,
+    learnt,
+    longest,
+    mosaic,
+    panels,
+    prepared_shape,
+    pyplot,
+    sample_shape,
+    whole_ticks,
+    within,
+)
+from ._folds import marker_of
+from .errors import KnobError, LabelsError, ShapeError
+
+__all__ = [
+    "plot_atoms",
+    "plot_codes",
+    "plot_confusion",
+    "plot_neighbors",
+    "plot_objective",
+    "plot_uncertain",
+]
+
+# Okabe and Ito's colours, told apart by colour-blind readers; hatches tell them apart in print.
+TERMS = {
+    "reconstruction": ("#0072B2", ""),
+    "sparsity": ("#E69F00", "////"),
+    "manifold": ("#009E73", "...."),
+    "discrimination": ("#CC79A7", "\\\\\\\\"),
+    "ridge": ("#56B4E9", "xxxx"),
+}
+BLUE, ORANGE = "#0072B2", "#D55E00"
+SIGNED, POSITIVE = "RdBu_r", "Blues"
+# Beyond this many classes, numbers and names no longer fit.
+CROWDED = 20
+
+
+def plot_atoms(estimator, *, image_shape=None, n_atoms=None, order="use", columns=None, ax=None):
+    """Atoms as images side by side, or as rows of a heat map where they are no images.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, with ``components_``.
+    image_shape : (int, int), default=None
+        Height and width of an atom. By default the estimator's, followed through its preparation:
+        atoms live in the space of prepared samples.
+    n_atoms : int, default=None
+        How many to draw; None for all.
+    order : {"use", "index"}, default="use"
+        Most used first, by the sum of ``|codes_|``, or as they are numbered.
+    columns : int, default=None
+        Images in a row.
+    ax : matplotlib Axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        One colour scale for all atoms; zero is white.
+    """
+    plt, model = pyplot(), learnt(estimator, "components_", "atoms")
+    if order not in ("use", "index"):
+        raise KnobError(f"order: expected 'use' or 'index', got {order!r}")
+    check_count("n_atoms", n_atoms)
+    total, n_features = model.components_.shape
+    numbers = np.arange(total)
+    if order == "use":
+        numbers = np.argsort(-np.abs(model.codes_).sum(axis=0), kind="stable")
+    numbers = numbers[:n_atoms]
+    atoms = model.components_[numbers]
+    title = f"{len(atoms)} of {total} atoms" if len(atoms) < total else f"{total} atoms"
+    title += ", most used first" if order == "use" else ""
+    shape = prepared_shape(model) if image_shape is None else image_shape
+    if shape is not None and np.prod(shape) == n_features:
+        picture = mosaic(atoms.reshape(-1, *shape), columns)
+        ax = axes_for(plt, ax, (7.5, 0.6 + 6.2 * picture.shape[0] / picture.shape[1]))
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+    else:
+        picture = atoms
+        known = "a known shape" if shape is None else f"{shape[0]} × {shape[1]} pixels"
+        title += f"\nas rows of {n_features} prepared features, not images of {known}"
+        ax = axes_for(plt, ax, (7.5, 5.5))
+        ax.set(xlabel="prepared feature", ylabel="atom")
+        whole_ticks(ax.xaxis)
+        places = np.arange(0, len(numbers), -(-len(numbers) // CROWDED))
+        ax.set_yticks(places, numbers[places])
+    # A few large values would leave the rest pale.
+    limit = np.quantile(np.abs(atoms), 0.995) or 1.0
+    image = ax.imshow(
+        picture,
+        cmap=plt.get_cmap(SIGNED).with_extremes(bad="0.85"),
+        vmin=-limit,
+        vmax=limit,
+        aspect="auto" if picture is atoms else "equal",
+        interpolation="nearest",
+    )
+    ax.set_title(title)
+    ax.figure.colorbar(image, ax=ax, label="value in an atom", extend="both", shrink=0.9)
+    return ax
+
+
+def plot_codes(estimator, *, ax=None):
+    """Which atoms the training samples use, samples sorted by their class.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, with ``codes_``.
+    ax : matplotlib Axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        ``|codes_|``: a column for each sample, a row for each atom. Samples are sorted by
+        ``transduction_``, atoms by the class that uses them most: blocks along the diagonal are
+        atoms that one class has for itself.
+    """
+    plt, model = pyplot(), learnt(estimator, "codes_", "codes")
+    use, found = np.abs(model.codes_), np.asarray(model.transduction_)
+    classes = [each for each in model.classes_ if np.any(found == each)]
+    means = np.array([use[found == each].mean(axis=0) for each in classes])
+    # Keys of lexsort count from the last one.
+    rows = np.lexsort((-means.max(axis=0), means.argmax(axis=0), means.max(axis=0) == 0))
+    samples = np.concatenate([np.flatnonzero(found == each) for each in classes])
+    used = use[use > 0]
+    ax = axes_for(plt, ax, (max(8.5, 0.2 * len(classes)), 5))
+    image = ax.imshow(
+        use[np.ix_(samples, rows)].T,
+        cmap=POSITIVE,
+        vmin=0,
+        # A few large values would leave the rest pale.
+        vmax=np.quantile(used, 0.95) if used.size else 1,
+        aspect="auto",
+    )
+    ends = np.cumsum([np.sum(found == each) for each in classes])
+    starts = np.concatenate([[0], ends[:-1]])
+    for end in ends[:-1]:
+        ax.axvline(end - 0.5, color="black", linewidth=0.8)
+    ax.set_xticks((starts + ends - 1) / 2, [str(each) for each in classes])
+    if len(classes) > CROWDED or longest(classes) > 4:
+        ax.tick_params(axis="x", labelrotation=90)
+    ax.tick_params(axis="x", length=0)
+    ax.set(
+        xlabel=f"{len(use)} training samples, by the class found",
+        ylabel=f"{use.shape[1]} atoms, by the class that uses them most",
+        yticks=[],
+        title=f"Which atoms the samples use: {(use > 0).sum(axis=1).mean():.1f} of "
+        f"{use.shape[1]} on average",
+    )
+    ax.figure.colorbar(image, ax=ax, label="size of the code", extend="max")
+    return ax
+
+
+def plot_objective(estimator, *, ax=None):
+    """The objective step by step, its terms stacked.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, with ``trace_``.
+    ax : matplotlib Axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        Iteration k ends at k; its steps lie evenly before.
+    """
+    plt, trace = pyplot(), learnt(estimator, "trace_", "trace").trace_
+    total = np.asarray(trace["total"], dtype=float)
+    # There is no objective before there are codes.
+    known = np.isfinite(total)
+    if not known.any():
+        raise ValueError("trace_: no step has an objective, so there is nothing to draw")
+    iterations = np.asarray(trace["iteration"])[known]
+    where = within(iterations)
+    ax = axes_for(plt, ax, (7.5, 4.5))
+    names = [name for name in TERMS if np.any(np.nan_to_num(trace[name])[known])]
+    areas = ax.stackplot(
+        where,
+        [np.nan_to_num(trace[name])[known] for name in names],
+        labels=names,
+        colors=[TERMS[name][0] for name in names],
+        edgecolor="white",
+        linewidth=0.5,
+    )
+    for area, name in zip(areas, names, strict=True):
+        area.set_hatch(TERMS[name][1])
+    ax.plot(where, total[known], color="black", linewidth=1.5, label="total")
+    ends = where == iterations
+    ax.plot(where[ends], total[known][ends], "o", color="black", markersize=3.5)
+    ax.set(
+        xlabel="iteration",
+        ylabel="objective",
+        title=f"Objective: {total[known][0]:.4g} at first, {total[known][-1]:.4g} in the end",
+        ylim=(0, 1.05 * total[known].max()),
+    )
+    ax.margins(x=0.01)
+    whole_ticks(ax.xaxis)
+    # As high as they lie.
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(
+        handles[::-1], labels[::-1], frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
+    """Which classes are taken for which, on the samples that have a label.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels; unlabelled samples do not count.
+    normalize : {"true", "pred", "all"}, default=None
+        Shares of the true classes, of the predicted ones or of all samples instead of counts.
+    ax : matplotlib Axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        All classes of the estimator, also those without a sample; zeros are left out.
+    """
+    plt = pyplot()
+    check_is_fitted(estimator)
+    known, values = _labels.is_labelled(y, marker_of(estimator), estimator.classes_)
+    check_consistent_length(X, values)
+    if not known.any():
+        raise LabelsError("labels: no sample is labelled, so there is nothing to compare with")
+    truth = _labels.tidy(values[known])
+    said = estimator.predict(_safe_indexing(X, np.flatnonzero(known)))
+    classes = unique_labels(estimator.classes_, truth)
+    crowded = len(classes) > CROWDED
+    side = max(5.5, 0.2 * len(classes))
+    ax = axes_for(plt, ax, (side + 1, side))
+    drawn = ConfusionMatrixDisplay.from_predictions(
+        truth,
+        said,
+        labels=classes,
+        normalize=normalize,
+        include_values=not crowded,
+        values_format="d" if normalize is None else ".2f",
+        xticks_rotation="vertical" if crowded or longest(classes) > 4 else "horizontal",
+        cmap=POSITIVE,
+        ax=ax,
+    )
+    if not crowded:
+        for text in drawn.text_[drawn.confusion_matrix == 0]:
+            text.set_text("")
+    ax.set(
+        xlabel="predicted class",
+        ylabel="true class",
+        title=f"{accuracy_score(truth, said):.1%} of {len(truth)} labelled samples are right",
+    )
+    return ax
+
+
+def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
+    """A new sample beside the training samples nearest to it.
+
+    Distances are Euclidean between samples scaled to unit length, as the default preparation
+    scales them; another preparation may see other neighbours.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted on `X_train`.
+    X_train : array-like of shape (n_samples, n_features)
+        The training samples, in their order.
+    x : array-like of shape (n_features,) or (1, n_features)
+        The new sample.
+    n_neighbors : int, default=8
+        How many to draw, at most.
+    image_shape : (int, int), default=None
+        Height and width of a sample; by default the estimator's. Bars if there is none.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+        Each neighbour with its class in ``transduction_`` and its distance; a dashed frame where
+        that class is not the one predicted.
+    """
+    plt, model = pyplot(), learnt(estimator, "transduction_", "classes of training samples")
+    check_count("n_neighbors", n_neighbors)
+    rows, new = np.asarray(X_train, dtype=float), np.asarray(x, dtype=float).reshape(1, -1)
+    found = np.asarray(model.transduction_)
+    if len(rows) != len(found):
+        raise ShapeError(f"training samples: expected {len(found)}, got {len(rows)}")
+    if new.shape[1] != rows.shape[1]:
+        raise ShapeError(f"features of x: expected {rows.shape[1]}, got {new.shape[1]}")
+    search = NearestNeighbors(n_neighbors=min(n_neighbors, len(rows)))
+    distances, nearest = search.fit(to_unit_length(rows)).kneighbors(to_unit_length(new))
+    said = estimator.predict(x if np.ndim(x) == 2 else new)[0]
+    shape = sample_shape(estimator, image_shape, rows.shape[1])
+    figure, axes = panels(plt, 1 + nearest.size, shape, columns=4, aside=True)
+    titles = [f"new sample\npredicted {said}"]
+    for row, distance in zip(nearest[0], distances[0], strict=True):
+        titles.append(f"class {found[row]}\ndistance {distance:.2f}")
+    draw_samples(axes, np.concatenate([new, rows[nearest[0]]]), shape, titles)
+    axes[0].title.set_fontweight("bold")
+    same = found[nearest[0]] == said
+    for ax, whole in zip(axes[1:], same, strict=True):
+        frame(ax, BLUE if whole else ORANGE, whole)
+    figure.suptitle(f"{same.sum()} of the {same.size} nearest training samples agree")
+    return figure
+
+
+def plot_uncertain(estimator, X, *, n=10, image_shape=None, indices=None):
+    """The samples that the model is least sure of: those to look at, or to label next.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, with ``predict_proba``.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    n : int, default=10
+        How many to draw, at most.
+    image_shape : (int, int), default=None
+        Height and width of a sample; by default the estimator's. Bars if there is none.
+    indices : array-like of int, default=None
+        Rows of `X` to choose from, such as those without a label; all by default.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+        Smallest margin between the two best classes first; each with its row in `X`, these
+        classes and their probabilities.
+    """
+    plt = pyplot()
+    check_is_fitted(estimator)
+    check_count("n", n)
+    rows = np.asarray(X, dtype=float)
+    chosen = np.arange(len(rows)) if indices is None else np.asarray(indices, dtype=int)
+    if not chosen.size:
+        raise ShapeError("samples: there is none to choose from")
+    probabilities = estimator.predict_proba(_safe_indexing(X, chosen))
+    best = np.argsort(-probabilities, axis=1, kind="stable")[:, :2]
+    first, second = np.take_along_axis(probabilities, best, axis=1).T
+    least = np.argsort(first - second, kind="stable")[:n]
+    shape = sample_shape(estimator, image_shape, rows.shape[1])
+    figure, axes = panels(plt, len(least), shape)
+    titles = []
+    for place in least:
+        one, other = estimator.classes_[best[place]]
+        titles.append(
+            f"row {chosen[place]}\n"
+            f"class {one}: {first[place]:.0%}\nclass {other}: {second[place]:.0%}"
+        )
+    draw_samples(axes, rows[chosen[least]], shape, titles)
+    figure.suptitle(f"The {len(least)} least certain of {len(chosen)} samples")
+    return figure

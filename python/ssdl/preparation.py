@@ -1,0 +1,125 @@
+"""The preparation steps of the library as a transformer, for pipelines of scikit-learn."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _ssdl
+from ._request import samples, seed, shape, steps, threads
+
+__all__ = ["Preparation", "known_steps"]
+
+
+def known_steps():
+    """The steps there are: how each is written, and what it does.
+
+    Returns
+    -------
+    steps : dict
+        Sentences by usage, such as ``"scale=FACTOR"``.
+    """
+    return dict(_ssdl.preparation_steps())
+
+
+class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Preparation steps, one after another: scaling, PCA, and those for images.
+
+    The classifiers prepare samples themselves (their parameter `prepare`) and keep the steps in
+    their model file; this is for pipelines with estimators of others.
+
+    Parameters
+    ----------
+    steps : sequence of str, or str, default=("scale=5",)
+        Steps as ``known_steps`` lists them, such as ``"deskew"``, ``"gradients=12/4/3/signed"``,
+        ``"power=0.5"``, ``"pca=50"``.
+    image_shape : (int, int) or None, default=None
+        Height and width, where samples are images (pixels row by row).
+    random_state : int, RandomState instance or None, default=0
+        Seed of random projections.
+    n_jobs : int or None, default=None
+        Threads; None is 1 unless joblib says otherwise, -1 all.
+
+    Attributes
+    ----------
+    image_shape_ : (int, int) or None
+        Height and width after the steps, where samples still are images.
+    n_features_in_ : int
+        Features of a sample.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl.preparation import Preparation
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> Preparation(["deskew", "gradients=9/4/2"], image_shape=(8, 8)).fit_transform(X).shape
+    (1797, 36)
+    """
+
+    _parameter_constraints = {
+        "steps": [list, tuple, str],
+        "image_shape": [list, tuple, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(self, steps=("scale=5",), *, image_shape=None, random_state=0, n_jobs=None):
+        self.steps = steps
+        self.image_shape = image_shape
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Fit each step on what the step before it gives.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : Ignored
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._validate_params()
+        rows = samples(self, X, [np.float64, np.float32], reset=True)
+        image = None if self.image_shape is None else shape(self.image_shape)
+        self._fitted = _ssdl.prepare_fit(
+            rows, steps(self.steps), image, seed(self.random_state), threads(self.n_jobs)
+        )
+        self._precision = rows.dtype
+        self.image_shape_ = self._fitted["image_prepared"] and tuple(self._fitted["image_prepared"])
+        return self
+
+    def transform(self, X):
+        """Prepare samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        prepared : ndarray of shape (n_samples, n_prepared_features)
+            Each sample prepared independently of the others.
+        """
+        check_is_fitted(self)
+        rows = samples(self, X, self._precision)
+        return _ssdl.prepare_apply(rows, self._fitted, threads(self.n_jobs))
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_fitted")
+
+    @property
+    def _n_features_out(self):
+        return self._fitted["n_prepared"]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags

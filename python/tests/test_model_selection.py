@@ -1,0 +1,435 @@
+"""Folds, scores and searches that hide labels and keep rows."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ssdl
+from conftest import small
+from ssdl.errors import FitWarning, KnobError, LabelsError
+from ssdl.model_selection import (
+    FewLabelSearch,
+    FewLabelSplit,
+    cross_val_hidden,
+    labelled_accuracy,
+    make_few_label_scorer,
+)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+NAMES = np.array(["none", "one", "two"])
+
+
+@pytest.fixture
+def three():
+    """60 samples in three classes, every third one labelled: 8, 8 and 4."""
+    y = np.repeat([0, 1, 2], [24, 24, 12])
+    return np.where(np.arange(60) % 3 == 0, y, -1)
+
+
+def text_of(three):
+    return [None if value < 0 else str(NAMES[value]) for value in three]
+
+
+def test_every_labelled_sample_is_held_out_once_and_all_rows_are_used(three):
+    held = []
+    for train, test in FewLabelSplit(4).split(three, three):
+        assert len(train) + len(test) == len(three)
+        assert not set(train) & set(test)
+        assert set(np.flatnonzero(three < 0)) <= set(train)
+        held.extend(test)
+    assert sorted(held) == np.flatnonzero(three >= 0).tolist()
+
+
+def test_folds_are_stratified(three):
+    for _, test in FewLabelSplit(4).split(three, three):
+        assert np.bincount(three[test]).tolist() == [2, 2, 1]
+
+
+def test_hiding_keeps_all_rows_and_covers_what_is_held_out(three):
+    held = []
+    for hidden, held_out in FewLabelSplit(4).hide(three):
+        assert hidden.dtype == three.dtype
+        assert np.all(hidden[held_out] == -1)
+        rest = np.setdiff1d(np.arange(len(three)), held_out)
+        assert np.array_equal(hidden[rest], three[rest])
+        held.extend(held_out)
+    assert sorted(held) == np.flatnonzero(three >= 0).tolist()
+    assert three[0] == 0, "the labels handed in are untouched"
+
+
+def test_splitting_and_hiding_choose_the_same_samples(three):
+    tests = [test for _, test in FewLabelSplit(4).split(three, three)]
+    held = [np.sort(held_out) for _, held_out in FewLabelSplit(4).hide(three)]
+    assert all(np.array_equal(left, right) for left, right in zip(tests, held, strict=True))
+
+
+def test_the_same_seed_gives_the_same_folds(three):
+    def folds(seed, **arguments):
+        split = FewLabelSplit(4, random_state=seed, **arguments)
+        return [test.tolist() for _, test in split.split(three, three)]
+
+    assert folds(3) == folds(3)
+    assert folds(3) != folds(4)
+    assert folds(3, shuffle=False) == folds(4, shuffle=False)
+
+
+def test_a_small_class_cuts_the_number_of_folds(three):
+    split = FewLabelSplit(8)
+    with pytest.warns(FitWarning, match="4 folds instead of 8: class 2 has only 4 labels"):
+        folds = list(split.split(three, three))
+    assert len(folds) == split.get_n_splits(three, three) == 4
+    assert split.get_n_splits() == 8
+
+
+def test_a_class_with_one_label_always_stays_in_training():
+    y = np.array([0, 0, 0, 1, 1, 1, 2, -1, -1])
+    folds = list(FewLabelSplit(3).split(y, y))
+    assert len(folds) == 3
+    assert all(6 in train for train, _ in folds)
+    assert all(hidden[6] == 2 for hidden, _ in FewLabelSplit(3).hide(y))
+
+
+@pytest.mark.parametrize("y", [[-1] * 5, [None] * 5, np.full(5, np.nan)], ids=str)
+def test_no_label_at_all_is_refused(y):
+    with pytest.raises(LabelsError, match="no sample is labelled.*label at least two"):
+        next(FewLabelSplit().hide(y))
+
+
+def test_single_labels_alone_are_refused():
+    y = [0, 1, 2, -1, -1]
+    with pytest.raises(LabelsError, match="one sample.*label at least two"):
+        next(FewLabelSplit().split(y, y))
+    with pytest.raises(LabelsError, match="one sample"):
+        FewLabelSplit().get_n_splits(y, y)
+
+
+@pytest.mark.parametrize("n_splits", [1, 0, 2.5, "five"])
+def test_a_number_of_folds_that_is_none_is_refused(n_splits):
+    with pytest.raises(KnobError, match="n_splits"):
+        FewLabelSplit(n_splits)
+
+
+def test_labels_are_needed():
+    with pytest.raises(ValueError, match="requires y"):
+        next(FewLabelSplit().split([[0.0]] * 4))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [list, np.array, pd.Series, lambda y: pd.Series(y, dtype="category"), pl.Series],
+    ids=["list", "array", "pandas", "category", "polars"],
+)
+def test_text_is_hidden_behind_none(wrap, three):
+    y = wrap(text_of(three))
+    for hidden, held_out in FewLabelSplit(4).hide(y):
+        assert all(value is None for value in hidden[held_out])
+        assert {value for value in hidden if isinstance(value, str)} == set(NAMES)
+
+
+def test_rows_of_a_series_are_counted_by_place_not_by_name(three):
+    y = pd.Series(three, index=np.arange(len(three))[::-1])
+    for hidden, held_out in FewLabelSplit(4).hide(y):
+        assert np.all(hidden[held_out] == -1)
+        assert np.all(three[held_out] >= 0)
+
+
+@pytest.mark.parametrize(
+    ("y", "unlabeled", "marker", "kind"),
+    [
+        ([3.0, 3.0, 7.0, 7.0, np.nan], None, -1, "f"),
+        (np.array([3, 3, 7, 7, 99], dtype=np.uint8), 99, 99, "u"),
+        (np.array([3, 3, 7, 7], dtype=np.uint8), None, None, "O"),
+        ([False, False, True, True, None], None, None, "O"),
+        (["no", "no", "yes", "yes", "not known"], "not known", "not known", "O"),
+        (np.array(["a", "a", "b", "b"]), "unknown", "unknown", "O"),
+    ],
+    ids=["floats", "own number", "unsigned", "truth values", "own text", "short text"],
+)
+def test_the_marker_is_one_that_the_labels_can_hold(y, unlabeled, marker, kind):
+    for hidden, held_out in FewLabelSplit(2, unlabeled=unlabeled).hide(y):
+        assert hidden.dtype.kind == kind
+        assert len(held_out) == 2
+        assert all(value == marker for value in hidden[held_out])
+
+
+def test_minus_one_beside_one_other_class_is_a_class(digits):
+    rows = np.flatnonzero(digits["y"] < 2)
+    y = np.where(digits["y"][rows] == 0, -1, 1)
+    with pytest.warns(FitWarning, match="-1 is taken for a class"):
+        folds = list(FewLabelSplit(3).hide(y))
+    for hidden, held_out in folds:
+        assert set(y[held_out]) == {-1, 1}
+        assert all(value is None for value in hidden[held_out])
+    assert cross_val_hidden(ssdl.Nearest(), digits["X"][rows], y, cv=3).min() > 0.9
+    search = GridSearchCV(
+        ssdl.Nearest(),
+        {"prepare": ["scale=5"]},
+        cv=FewLabelSplit(3),
+        scoring=make_few_label_scorer(balanced_accuracy_score),
+    )
+    assert search.fit(digits["X"][rows], y).best_score_ > 0.9
+
+
+def test_tools_of_scikit_learn_take_the_folds(digits):
+    line = make_pipeline(MinMaxScaler(), small(ssdl.SSDLGA))
+    grid = {"ssdlga__sparsity": [0.3, 3.0]}
+    scorer = make_few_label_scorer(f1_score, average="macro")
+    search = GridSearchCV(line, grid, cv=FewLabelSplit(3), scoring=scorer)
+    search.fit(digits["X"], digits["few"])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.score(digits["new"], digits["truth"]) > 0.6
+    scores = cross_val_score(line, digits["X"], digits["few"], cv=FewLabelSplit(9))
+    assert len(scores) == FewLabelSplit(9).get_n_splits(digits["X"], digits["few"]) < 9
+
+
+def test_accuracy_counts_labelled_samples_only():
+    assert labelled_accuracy([3, -1, 7, None], [3, 3, 3, 7]) == 0.5
+    assert labelled_accuracy(["a", None, "b"], ["a", "b", "b"]) == 1.0
+    assert labelled_accuracy([3, 0, 7], [3, 3, 3], unlabeled=0) == 0.5
+    weighed = labelled_accuracy([3, -1, 7], [3, 7, 3], sample_weight=[3, 5, 1])
+    assert weighed == 0.75
+    with pytest.warns(UndefinedMetricWarning, match="no sample has a label"):
+        assert np.isnan(labelled_accuracy([-1, None], [3, 7]))
+    with pytest.raises(ValueError, match="inconsistent"):
+        labelled_accuracy([3, 7], [3])
+
+
+def test_accuracy_takes_minus_one_for_a_class_only_beside_one_other():
+    with pytest.warns(FitWarning, match="-1 is taken for a class"):
+        assert labelled_accuracy([-1, -1, 1], [1, 1, 1]) == pytest.approx(1 / 3)
+    assert labelled_accuracy([-1, -1, 1], [1, 2, 1]) == 1.0
+    assert labelled_accuracy([-1, -1, 1], [1, 1, 1], unlabeled=-1) == 1.0
+
+
+def test_the_scorer_skips_unlabelled_samples(digits):
+    model = ssdl.Ridge().fit(digits["X"], digits["few"])
+    scorer = make_few_label_scorer(balanced_accuracy_score)
+    some = digits["truth"].copy()
+    some[50:] = -1
+    expected = scorer(model, digits["new"][:50], digits["truth"][:50])
+    assert scorer(model, digits["new"], some) == expected
+    frame = pd.DataFrame(digits["new"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert scorer(model, frame, pd.Series(some)) == expected
+    with pytest.warns(UndefinedMetricWarning, match="no sample has a label"):
+        assert np.isnan(scorer(model, digits["new"], np.full(200, -1)))
+
+
+def test_the_scorer_reads_probabilities_losses_weights_and_markers(digits):
+    names = np.array([f"digit {digit}" for digit in range(10)] + ["?"])
+    model = ssdl.Ridge(unlabeled="?").fit(digits["X"], names[digits["few"]])
+    some = digits["truth"].copy()
+    some[50:] = -1
+    scorer = make_few_label_scorer(
+        log_loss, response_method="predict_proba", greater_is_better=False, labels=names[:10]
+    )
+    probabilities = model.predict_proba(digits["new"][:50])
+    expected = -log_loss(names[some[:50]], probabilities, labels=names[:10])
+    assert scorer(model, digits["new"], names[some]) == pytest.approx(expected)
+    weights = np.arange(200)
+    assert scorer(model, digits["new"], names[some], sample_weight=weights) != expected
+
+
+def test_the_scorer_is_pickled_and_copied(digits):
+    scorer = make_few_label_scorer(f1_score, average="macro")
+    model = ssdl.Ridge().fit(digits["X"], digits["few"])
+    expected = scorer(model, digits["new"], digits["truth"])
+    for twin in (pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
+        assert twin(model, digits["new"], digits["truth"]) == expected
+
+
+def test_hidden_labels_judge_every_class(estimator, digits):
+    scores = cross_val_hidden(estimator, digits["X"], digits["few"], cv=3)
+    assert scores.shape == (3,)
+    assert scores.mean() > 0.5
+
+
+def test_hidden_labels_judge_what_the_fit_found(digits):
+    split = FewLabelSplit(3, random_state=1)
+    expected = []
+    for hidden, held_out in split.hide(digits["few"]):
+        model = small(ssdl.SSDLGA).fit(digits["X"], hidden)
+        expected.append(np.mean(model.transduction_[held_out] == digits["few"][held_out]))
+    scores = cross_val_hidden(small(ssdl.SSDLGA), digits["X"], digits["few"], cv=split)
+    np.testing.assert_allclose(scores, expected)
+    line = make_pipeline(MinMaxScaler(feature_range=(0, 16)), small(ssdl.SSDLGA))
+    assert cross_val_hidden(line, digits["X"], digits["few"], cv=split).mean() > 0.6
+
+
+def test_folds_are_judged_side_by_side(digits):
+    one = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3)
+    two = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3, n_jobs=2)
+    np.testing.assert_array_equal(one, two)
+
+
+def test_hidden_labels_judge_estimators_of_others(digits):
+    other = SelfTrainingClassifier(LogisticRegression(max_iter=300), threshold=0.99, max_iter=2)
+    scores = cross_val_hidden(other, digits["X"] / 16, digits["few"], cv=3)
+    assert scores.mean() > 0.6, "rows that it left unlabelled are predicted"
+
+
+def test_hidden_labels_are_judged_by_another_metric_and_marker(digits):
+    names = np.array([f"digit {digit}" for digit in range(10)] + ["?"])
+    y = pd.Series(names[digits["few"]])
+
+    def harsh(truth, said):
+        return -float(np.sum(truth != said))
+
+    scores = cross_val_hidden(ssdl.Ridge(unlabeled="?"), digits["X"], y, cv=3, metric=harsh)
+    assert np.all(scores <= 0)
+    assert np.all(scores == np.round(scores))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_finds_the_better_setting(n_jobs, digits):
+    search = FewLabelSearch(small(ssdl.SSDLGA), {"n_atoms": [2, 30]}, cv=3, n_jobs=n_jobs)
+    assert search.fit(digits["X"], digits["few"]) is search
+    assert search.best_params_ == {"n_atoms": 30}
+    assert search.best_index_ == 1
+    assert search.n_splits_ == 3
+    assert search.refit_time_ > 0
+    results = search.cv_results_
+    assert results["params"] == [{"n_atoms": 2}, {"n_atoms": 30}]
+    assert results["param_n_atoms"].tolist() == [2, 30]
+    assert results["rank_test_score"].tolist() == [2, 1]
+    splits = np.column_stack([results[f"split{index}_test_score"] for index in range(3)])
+    np.testing.assert_allclose(results["mean_test_score"], splits.mean(axis=1))
+    np.testing.assert_allclose(results["std_test_score"], splits.std(axis=1))
+    assert search.best_score_ == results["mean_test_score"][1]
+    assert np.all(results["mean_fit_time"] > 0)
+    pd.DataFrame(results)
+
+
+def test_a_search_is_what_it_found(digits):
+    search = FewLabelSearch(small(ssdl.SSDLGA), {"sparsity": [0.3]}, cv=2)
+    assert hasattr(search, "predict_proba")
+    assert not hasattr(search, "classes_")
+    with pytest.raises(NotFittedError):
+        search.predict(digits["new"])
+    search.fit(digits["X"], digits["few"])
+    model = search.best_estimator_
+    assert is_classifier(search)
+    for name in ["predict", "predict_proba", "decision_function", "transform"]:
+        said, expected = getattr(search, name)(digits["new"]), getattr(model, name)(digits["new"])
+        np.testing.assert_array_equal(said, expected)
+    assert search.inverse_transform(search.codes_).shape == (300, 64)
+    assert search.score(digits["new"], digits["truth"]) > 0.6
+    np.testing.assert_array_equal(search.transduction_, model.transduction_)
+    np.testing.assert_array_equal(search.classes_, np.arange(10))
+    assert search.n_features_in_ == 64
+    assert not hasattr(search, "nothing_")
+    assert not hasattr(FewLabelSearch(ssdl.Ridge(), {}), "transform")
+
+
+def test_searches_are_cloned_and_pickled(digits):
+    split = FewLabelSplit(2, random_state=5)
+    search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=split, metric=f1_macro)
+    search.fit(digits["X"], digits["few"])
+    twin = clone(search)
+    assert not hasattr(twin, "best_params_")
+    assert repr(twin.cv) == repr(split)
+    assert twin.fit(digits["X"], digits["few"]).best_score_ == search.best_score_
+    back = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(back.predict(digits["new"]), search.predict(digits["new"]))
+    np.testing.assert_array_equal(back.transduction_, search.transduction_)
+
+
+def f1_macro(truth, said):
+    return f1_score(truth, said, average="macro")
+
+
+def test_a_search_without_a_last_fit_only_says_what_is_best(digits):
+    search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2, refit=False)
+    search.fit(digits["X"], digits["few"])
+    assert search.best_params_["ridge"] in (1.0, 0.1)
+    assert not hasattr(search, "best_estimator_")
+    assert not hasattr(search, "classes_")
+    with pytest.raises(AttributeError, match="predict"):
+        search.predict(digits["new"])
+
+
+def test_the_first_of_equals_wins(digits):
+    search = FewLabelSearch(ssdl.Nearest(), {"n_jobs": [None, 1]}, cv=2)
+    search.fit(digits["X"], digits["few"])
+    assert search.cv_results_["rank_test_score"].tolist() == [1, 1]
+    assert search.best_index_ == 0
+
+
+def test_a_grid_may_have_parts_and_steps(digits):
+    line = make_pipeline(MinMaxScaler(), ssdl.Ridge())
+    grid = [
+        {"minmaxscaler": ["passthrough"]},
+        {"ridge__ridge": [1.0], "minmaxscaler__clip": [True]},
+    ]
+    search = FewLabelSearch(line, grid, cv=2).fit(digits["X"], digits["few"])
+    assert search.cv_results_["param_ridge__ridge"].mask.tolist() == [True, False]
+    assert search.score(digits["new"], digits["truth"]) > 0.6
+
+
+def test_a_candidate_that_fails_is_named_and_last(digits):
+    search = FewLabelSearch(ssdl.Ridge(), {"prepare": ["pca=9999", "scale=5"]}, cv=2)
+    with pytest.warns(FitFailedWarning, match=r"pca=9999.* failed in 2 of 2 folds.*nan"):
+        search.fit(digits["X"], digits["few"])
+    assert search.best_params_ == {"prepare": "scale=5"}
+    assert np.isnan(search.cv_results_["mean_test_score"][0])
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
+
+
+def test_the_error_itself_is_raised_if_every_candidate_fails(digits):
+    search = FewLabelSearch(ssdl.Ridge(), {"prepare": ["nonsense", "rubbish"]}, cv=2)
+    with pytest.raises(ssdl.errors.UnknownNameError, match="nonsense"):
+        search.fit(digits["X"], digits["few"])
+    search = FewLabelSearch(ssdl.Ridge(), {}, cv=2, metric=lambda truth, said: np.nan)
+    with pytest.raises(ValueError, match="every candidate scored nan"):
+        search.fit(digits["X"], digits["few"])
+
+
+def test_a_search_of_nothing_or_of_the_unknown_is_refused(digits):
+    with pytest.raises(ValueError, match="no candidate"):
+        FewLabelSearch(ssdl.Ridge(), []).fit(digits["X"], digits["few"])
+    with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
+        FewLabelSearch(ssdl.Ridge(), {"nonsense": [1]}).fit(digits["X"], digits["few"])
+    with pytest.raises(ValueError, match="'cv' parameter"):
+        FewLabelSearch(ssdl.Ridge(), {}, cv=1).fit(digits["X"], digits["few"])
+    with pytest.raises(ValueError, match="'metric' parameter"):
+        FewLabelSearch(ssdl.Ridge(), {}, metric="f1").fit(digits["X"], digits["few"])
+
+
+def test_a_search_tells_how_far_it_is_if_asked(digits, capsys):
+    search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2)
+    search.fit(digits["X"], digits["few"])
+    assert capsys.readouterr().out == ""
+    search.set_params(verbose=1).fit(digits["X"], digits["few"])
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    search.set_params(verbose=2).fit(digits["X"], digits["few"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert "{'ridge': 1.0}, fold 2 of 2: 0." in lines[2]
+
+
+@parametrize_with_checks(
+    [
+        FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2),
+        FewLabelSearch(small(ssdl.SSDLGA), {"sparsity": [0.3, 0.1]}, cv=2),
+    ]
+)
+def test_searches_pass_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
