@@ -27,6 +27,7 @@ class Model:
     classifier: tuple[Real, Real] | None
     seed: int
     iterations: int
+    seconds: float
     stop: str
     reached_limit: bool
     revived_atoms: int

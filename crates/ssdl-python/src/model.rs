@@ -286,6 +286,12 @@ impl FittedModel {
         list(py, labels.assigned().iter().map(number).collect())
     }
 
+    /// Seconds of the fit by the library's own clock.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        either!(&self.0, model => model.report().seconds)
+    }
+
     #[getter]
     fn revived_atoms(&self) -> usize {
         either!(&self.0, model => model.report().revived_atoms)

@@ -69,7 +69,38 @@ type Show<'a> = &'a mut dyn FnMut(&mut Command) -> Outcome<bool>;
 
 /// Installs the package as it is now; gives back the interpreter of its environment.
 fn installed(show: Show<'_>) -> Outcome<PathBuf> {
-    let folder = workspace::target()?.join("python");
+    let python = environment("python", show)?;
+    let package = ["--config-settings", PROFILE, ".[test]"];
+    if show(call(&python, &PIP).args(package))? {
+        Ok(python)
+    } else {
+        Err("pip could not install the package".into())
+    }
+}
+
+/// Installs the release build and what it is measured against; gives back the interpreter.
+pub fn installed_to_measure() -> Outcome<PathBuf> {
+    let mut show = |command: &mut Command| -> Outcome<bool> {
+        Ok(command.status().during(|| "python")?.success())
+    };
+    let python = environment("python-bench", &mut show)?;
+    if !show(call(&python, &PIP).args(["--force-reinstall", "--no-deps", "."]))?
+        || !show(call(&python, &PIP).args([".", "threadpoolctl"]))?
+    {
+        return Err("pip could not install the package".into());
+    }
+    // There are no wheels of it for every platform; the rest is measured without.
+    if !show(call(&python, &PIP).arg("spams-bin"))? {
+        println!("SPAMS cannot be installed here and is left out");
+    }
+    Ok(python)
+}
+
+const PIP: [&str; 5] = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
+
+/// The interpreter of an environment in the target folder, made if it is not there.
+fn environment(name: &str, show: Show<'_>) -> Outcome<PathBuf> {
+    let folder = workspace::target()?.join(name);
     let python = if cfg!(windows) {
         folder.join("Scripts").join("python.exe")
     } else {
@@ -83,13 +114,7 @@ fn installed(show: Show<'_>) -> Outcome<PathBuf> {
             return Err(format!("{} -m venv {place} failed", system.display()).into());
         }
     }
-    let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
-    let package = ["--config-settings", PROFILE, ".[test]"];
-    if show(call(&python, &pip).args(package))? {
-        Ok(python)
-    } else {
-        Err("pip could not install the package".into())
-    }
+    Ok(python)
 }
 
 /// An interpreter that is new enough.
@@ -125,7 +150,7 @@ fn version(python: &Path) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-fn call(python: &Path, arguments: &[&str]) -> Command {
+pub fn call(python: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(python);
     command.args(arguments).current_dir(workspace::top());
     command

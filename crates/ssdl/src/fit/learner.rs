@@ -17,10 +17,11 @@ use crate::sparse::Csr;
 use crate::{Error, Labels, Matrix, Real, Result};
 
 /// Rough is enough: the atoms move after every batch, and codes start where they ended.
-const CODER: Coordinate = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.01, direct: false };
+const CODER: Coordinate =
+    Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.01, direct: false };
 /// How quickly a stream forgets codes on atoms that have moved since: what was seen counts
 /// $(1-1/t)^\rho$ times as much after batch $t$ (Mairal et al. 2010, who take a similar ρ).
-const FORGETTING: i32 = 5;
+const FORGETTING: i32 = 15;
 
 knobs! {
     /// Learns atoms from samples alone.

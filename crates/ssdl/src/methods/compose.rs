@@ -6,7 +6,7 @@ use super::connect::{GraphKnobs, connect};
 use super::request::{Admitted, admit, announce, say_that_a_graph_is_not_used, within_memory};
 use super::{Description, Options};
 use crate::classifier::svm::{LinearSvm, Loss, Trained};
-use crate::classifier::{ActivePoints, margin};
+use crate::classifier::{ActivePoints, best, labelled, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
 use crate::dictionary::{Block, Dual, ProjectedFista, Update};
 use crate::fit::{
@@ -16,11 +16,18 @@ use crate::fit::{
 use crate::graph::Laplacian;
 use crate::knobs::{Grid, choice};
 use crate::matrix::squared_norm;
-use crate::model::{Assembly, Model, OutOfSample, Tied};
+use crate::model::{Assembly, Model, OutOfSample, Tied, code_new};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
 
 /// How undecided the probabilities of an SVM's scores are: the default of SSDL-GA.
 pub(super) const SVM_SHARPNESS: f64 = 1.7;
+
+/// Labelled samples that are coded as new ones to see whether the classifier still knows them.
+const ASKED: usize = 500;
+/// Share of them that may be taken for another class.
+const MISJUDGED: f64 = 0.1;
+const NO_LONGER_BENT: &str = "labelled samples coded as new ones were often taken for others, so \
+the classifier was fitted anew on codes that know no labels; a smaller `discrimination` may do better";
 
 choice! {
     /// How the codes are brought down.
@@ -296,8 +303,16 @@ impl Composition {
         match self.classifier {
             Ending::Margin { sharpness, active_points } => {
                 let learnt_already = self.weights.discrimination > 0.0;
-                if learnt_already || fitted.stop == Stop::Cancelled {
+                if fitted.stop == Stop::Cancelled || (learnt_already && self.uses_graph()) {
                     return Ok(());
+                }
+                if learnt_already && !self.misjudges_as_new(fitted, admitted) {
+                    return Ok(());
+                }
+                if learnt_already {
+                    watch.notice(NO_LONGER_BENT);
+                    let Fitted { atoms, codes, .. } = fitted;
+                    *codes = code_new(&admitted.features, atoms, self.weights.sparsity, None);
                 }
                 let (rho, points) = (T::of(self.weights.rho()), (active_points, sharpness));
                 margin::fit_apart(&mut fitted.classifier, &fitted.codes, labels, points, rho)?;
@@ -316,6 +331,23 @@ impl Composition {
         });
         fitted.trace.extend(last);
         Ok(())
+    }
+
+    /// Whether the labelled samples, coded as new ones will be, are too often taken for others.
+    ///
+    /// Paper: without a graph the loss bends the codes of training samples, but nothing bends those
+    /// of new ones. In many dimensions with few labels that does little harm; with few features the
+    /// classifier may not even recognise the samples it was taught.
+    fn misjudges_as_new<T: Real>(&self, fitted: &Fitted<T>, admitted: &Admitted<T>) -> bool {
+        let known = labelled(&admitted.labels);
+        let asked: Vec<usize> = known.iter().copied().step_by(known.len() / ASKED + 1).collect();
+        let samples = admitted.features.select_columns(&asked);
+        let codes = code_new(&samples, &fitted.atoms, self.weights.sparsity, None);
+        let scores = fitted.classifier.scores(&codes);
+        let said = scores.iter_columns().map(best).zip(&asked);
+        let assigned = admitted.labels.assigned();
+        let wrong = said.filter(|(class, j)| assigned[**j] != Some(*class)).count();
+        wrong as f64 > MISJUDGED * asked.len() as f64
     }
 }
 

@@ -21,6 +21,8 @@ mod image_preparation;
 mod kernels;
 mod knobs;
 mod label_spreading;
+mod learner;
+mod learning_on;
 mod learnt;
 mod methods;
 mod model_attachment;

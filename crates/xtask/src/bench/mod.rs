@@ -8,6 +8,7 @@ mod images;
 mod numbers;
 mod parity;
 mod program;
+mod python;
 mod reference;
 mod variants;
 
@@ -36,13 +37,15 @@ Options:
                       graphs   the learnt graph, the sharing within a grid, and the SVM beside
                                scikit-learn's
                       images   histograms of oriented gradients beside scikit-image's
+                      python   the Python package beside the library, scikit-learn and SPAMS
                       all      everything
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
+  --python          the same as --set python
   --seeds N         only the first N listed seeds of each data set
 
 parity, graphs and images make a Python environment in target/oracle-venv the first time; that needs
-python3, pip and the network. Run on an idle machine.";
+python3, pip and the network; so does python, in target/python-bench. Run on an idle machine.";
 
 /// Where everything is that a measurement needs.
 pub struct Setting {
@@ -72,9 +75,13 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         .or_else(|| std::env::var_os("SSDL_DATA").map(PathBuf::from))
         .ok_or("where are the data sets? Give --data DIR or set SSDL_DATA")?;
     let data = data.canonicalize().during(|| data.display().to_string())?;
+    let target = workspace::target()?;
+    if options.set == "python" {
+        print!("{}", python::measure(&target, &data)?);
+        return Ok(());
+    }
     let reference = options.reference.unwrap_or_else(|| data.join("../reference"));
     let reference = reference.canonicalize().during(|| reference.display().to_string())?;
-    let target = workspace::target()?;
     let folder = target.join("bench");
     fs::create_dir_all(&folder).during(|| folder.display().to_string())?;
     let program = program::build(&target)?;
@@ -109,6 +116,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
         report.add(&images::measure(&setting, &python)?)?;
     }
+    if wanted("python") {
+        report.add(&python::measure(&target, &setting.data)?)?;
+    }
     println!("kept in {}", report.path.display());
     Ok(())
 }
@@ -125,6 +135,7 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
         let mut value = || rest.next().ok_or_else(|| format!("{flag} needs a value\n\n{HELP}"));
         match flag.as_str() {
             "--set" => options.set = value()?.clone(),
+            "--python" => options.set = "python".to_owned(),
             "--data" => options.data = Some(value()?.into()),
             "--reference" => options.reference = Some(value()?.into()),
             "--seeds" => {
@@ -134,7 +145,8 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    const SETS: [&str; 7] = ["parity", "growth", "threads", "variants", "graphs", "images", "all"];
+    const SETS: [&str; 8] =
+        ["parity", "growth", "threads", "variants", "graphs", "images", "python", "all"];
     if !SETS.contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }
