@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.decomposition import MiniBatchDictionaryLearning, sparse_encode
 from sklearn.neighbors import NearestNeighbors
 from sklearn.semi_supervised import LabelSpreading
@@ -108,7 +109,7 @@ def coding_problem():
     """USPS, atoms learnt on it, and the sparsity at which about 24 of 200 atoms are used."""
     X = unit(all_digits("usps")[0][:7291])
     atoms = ssdl.DictionaryLearner(200, sparsity=0.08, max_iter=10).fit(X).components_
-    return X, atoms, 0.084
+    return X, atoms, 0.07
 
 
 def sparse_coding():
@@ -132,7 +133,7 @@ def coding_rows(X, atoms, sparsity, threads):
     )
     few = X[:1000]
     works = {
-        "ssdl": lambda: coder.transform(X).toarray(),
+        "ssdl": lambda: coder.transform(X),
         "scikit-learn lasso_cd": lambda: sparse_encode(
             few, atoms, algorithm="lasso_cd", alpha=sparsity / 2, n_jobs=1
         ),
@@ -143,9 +144,10 @@ def coding_rows(X, atoms, sparsity, threads):
     if spams is not None:
         columns, basis = np.asfortranarray(X.T), np.asfortranarray(atoms.T)
         lars = {"lambda1": sparsity / 2, "mode": 2, "numThreads": threads}
-        works["SPAMS lasso"] = lambda: spams.lasso(columns, D=basis, **lars).T.toarray()
+        works["SPAMS lasso"] = lambda: spams.lasso(columns, D=basis, **lars).T
     with threadpool_limits(threads):
         seconds, codes = in_turns(works, 5)
+    codes = {name: some.toarray() if issparse(some) else some for name, some in codes.items()}
 
     def objective(some):
         residual = X[: len(some)].astype(np.float64) - some.astype(np.float64) @ atoms
@@ -180,7 +182,7 @@ def dictionary_learning():
         seconds, learnt = in_turns({"": lambda learner=learner: learner.fit(X)}, 3)
         ours.append((seconds[""], objective(learnt[""].components_), passes))
     rows = []
-    for passes in (1, 3, 10, 30):
+    for passes in (1, 3, 10):
         theirs = MiniBatchDictionaryLearning(
             200, alpha=sparsity / 2, max_iter=passes, tol=0, max_no_improvement=None, random_state=0
         )

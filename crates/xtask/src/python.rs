@@ -9,22 +9,49 @@ use crate::outcome::{Outcome, While};
 use crate::workspace;
 
 const HELP: &str = "\
-Usage: cargo xtask python [--generate]
+Usage: cargo xtask python [--oldest | --generate]
 
-Installs the package with pip into target/python and runs python/tests there. Needs Python 3.11 or
-later, found as `python3` or `python`, or by the variable PYTHON; pip fetches what the tests need.
+Installs the package with pip into target/python, with the newest versions of what it needs, and runs
+python/tests there. Needs Python 3.11 or later, found as `python3` or `python`, or by the variable
+PYTHON; pip fetches what the tests need.
 
 Options:
+  --oldest     the same with the oldest versions that are supported, in target/python-oldest
   --generate   instead of the tests, write python/ssdl/_methods.py from the register of methods";
+
+/// Where the package is tested: the newest versions of what it needs, and the oldest.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Versions {
+    Newest,
+    Oldest,
+}
+
+impl Versions {
+    /// The environment in the target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Newest => "python",
+            Self::Oldest => "python-oldest",
+        }
+    }
+
+    fn constraints(self) -> &'static [&'static str] {
+        match self {
+            Self::Newest => &[],
+            Self::Oldest => &["--constraint", "python/oldest.txt"],
+        }
+    }
+}
 
 const OLDEST: (u32, u32) = (3, 11);
 /// Optimised like a release where it matters, and mostly compiled by the tests already.
 const PROFILE: &str = "build-args=--profile=dev";
 
 pub fn run(arguments: &[String]) -> Outcome<()> {
-    let generate = match arguments {
-        [] => false,
-        [flag] if flag == "--generate" => true,
+    let (generate, versions) = match arguments {
+        [] => (false, Versions::Newest),
+        [flag] if flag == "--oldest" => (false, Versions::Oldest),
+        [flag] if flag == "--generate" => (true, Versions::Newest),
         [flag] if flag == "--help" || flag == "-h" => {
             println!("{HELP}");
             return Ok(());
@@ -34,7 +61,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let mut show = |command: &mut Command| -> Outcome<bool> {
         Ok(command.status().during(|| "python")?.success())
     };
-    let python = installed(&mut show)?;
+    let python = installed(versions, &mut show)?;
     let arguments: &[&str] =
         if generate { &["python/generate.py"] } else { &["-m", "pytest", "--quiet"] };
     if show(&mut call(&python, arguments))? { Ok(()) } else { Err("it failed".into()) }
@@ -42,7 +69,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 
 /// The step of `cargo xtask test`: output goes to the log; says how many tests there are. Without a
 /// Python it says so and passes: the rest of the workspace needs none.
-pub fn check(log: &Path) -> Outcome<String> {
+pub fn check(versions: Versions, log: &Path) -> Outcome<String> {
     if let Err(reason) = find() {
         return Ok(format!("skipped: {reason}"));
     }
@@ -53,7 +80,7 @@ pub fn check(log: &Path) -> Outcome<String> {
         command.stdin(Stdio::null()).stdout(file).stderr(both);
         Ok(command.status().during(|| "python")?.success())
     };
-    let passed = installed(&mut into_log)
+    let passed = installed(versions, &mut into_log)
         .and_then(|python| into_log(&mut call(&python, &["-m", "pytest", "--quiet"])));
     let bytes = fs::read(log).during(|| log.display().to_string())?;
     let text = String::from_utf8_lossy(&bytes);
@@ -68,10 +95,10 @@ pub fn check(log: &Path) -> Outcome<String> {
 type Show<'a> = &'a mut dyn FnMut(&mut Command) -> Outcome<bool>;
 
 /// Installs the package as it is now; gives back the interpreter of its environment.
-fn installed(show: Show<'_>) -> Outcome<PathBuf> {
-    let python = environment("python", show)?;
+fn installed(versions: Versions, show: Show<'_>) -> Outcome<PathBuf> {
+    let python = environment(versions.folder(), show)?;
     let package = ["--config-settings", PROFILE, ".[test]"];
-    if show(call(&python, &PIP).args(package))? {
+    if show(call(&python, &PIP).args(package).args(versions.constraints()))? {
         Ok(python)
     } else {
         Err("pip could not install the package".into())

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::generate;
 use crate::outcome::{Outcome, While};
-use crate::python;
+use crate::python::{self, Versions};
 use crate::table::Table;
 use crate::workspace;
 
@@ -16,7 +16,8 @@ const HELP: &str = "\
 Usage: cargo xtask test [--verbose]
 
 Runs the format check, the lints, the documentation, all tests, the check of generated files and the
-tests of the Python package, which need Python 3.11 or later.
+tests of the Python package with the newest and the oldest versions of what it needs; those need Python
+3.11 or later.
 Stops at the first step that fails and names the command that repeats it.
 
 Options:
@@ -72,10 +73,14 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     if failure.is_none() && !record(&mut table, "generated files", generate::check) {
         failure = Some("cargo xtask generate".to_owned());
     }
-    if failure.is_none()
-        && !record(&mut table, "python", || python::check(&logs.join("python.log")))
-    {
-        failure = Some("cargo xtask python".to_owned());
+    for (name, versions, command) in [
+        ("python", Versions::Newest, "cargo xtask python"),
+        ("python, oldest versions", Versions::Oldest, "cargo xtask python --oldest"),
+    ] {
+        let log = logs.join(format!("{name}.log"));
+        if failure.is_none() && !record(&mut table, name, || python::check(versions, &log)) {
+            failure = Some(command.to_owned());
+        }
     }
     println!("\n{}", table.render());
     match failure {
