@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _labels
 from ._base import FewLabelClassifier
 from ._request import sparse_rows
-from .errors import GraphError, ShapeError
+from .errors import GraphError, SamplesError, ShapeError
 
 
 class WritesSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -73,7 +73,12 @@ class DictionaryClassifier(WritesSamples, FewLabelClassifier):
         if first:
             labels = _labels.read(further, self.unlabeled, known)
             return self._learn_from(rows, labels)
-        before, graph = self._training_samples(None)
+        if not hasattr(self, "_training"):
+            raise SamplesError(
+                "files and pickles leave the training samples out, which are learnt from again: "
+                "fit all samples at once"
+            )
+        before, graph = self._training
         if graph is not None:
             raise GraphError(
                 "the graph that was given knows only the samples it was given with: fit all "

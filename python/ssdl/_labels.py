@@ -39,13 +39,17 @@ def read(y, unlabeled, classes=None):
         Labels. None, NaN and NA are always unlabelled.
     unlabeled : object
         The marker; None for -1, unless only one other class is there: then -1 is a class, too.
-    classes : array-like, default=None
-        All classes, where some may have no label yet.
+    classes : ndarray, default=None
+        All classes, where some may have no label yet; then -1 is a class if it is among them.
     """
-    values = as_column(y)
-    hidden = is_missing(values) | is_marker(values, unlabeled)
+    if classes is None:
+        values = as_column(y)
+        hidden = is_missing(values) | is_marker(values, unlabeled)
+    else:
+        labelled, values = is_labelled(y, unlabeled, classes)
+        hidden = ~labelled
     known = tidy(values[~hidden])
-    if unlabeled is None and known.size and np.all(known == known[0]):
+    if classes is None and unlabeled is None and known.size and np.all(known == known[0]):
         others = tidy(values[~is_missing(values)])
         if others.size > known.size:
             warnings.warn(
@@ -82,24 +86,31 @@ def amended(classes, indices, chosen, y, unlabeled):
         chosen = np.flatnonzero(chosen)
     if chosen.size and chosen.dtype.kind not in "iu":
         raise LabelsError("labels: indices must be whole numbers or a mask")
-    if chosen.ndim != 1 or len(chosen) != len(values):
+    if chosen.ndim != 1:
+        raise ShapeError(f"indices must have one dimension, not {chosen.ndim}")
+    if len(chosen) != len(values):
         raise ShapeError(f"labels: expected {chosen.size}, one for each index, got {len(values)}")
     if chosen.size and not (0 <= chosen.min() and chosen.max() < len(indices)):
         raise IndexError(f"indices must lie within the {len(indices)} training samples")
     all_labels = _written_out(classes, indices)
     all_labels[chosen.astype(np.intp)] = _unmarked(values, unlabeled, classes)
-    return read(all_labels, np.nan)
+    # A class that was promised is not forgotten for having no label yet.
+    promised = np.setdiff1d(np.arange(len(classes)), indices)
+    return read(all_labels, np.nan, _with(all_labels, classes[promised]))
 
 
 def followed(classes, indices, y, unlabeled, known=None):
     """The labels of a fit, and after them those of further samples."""
     further = _unmarked(as_column(y), unlabeled, classes)
     both = np.concatenate([_written_out(classes, indices), further])
-    if known is None:
-        # A class that was promised is not forgotten for having no label yet.
-        known = np.unique(tidy(both[~is_missing(both)]))
-        known = np.unique(np.concatenate([np.asarray(known), classes]))
-    return read(both, np.nan, known)
+    return read(both, np.nan, _with(both, classes) if known is None else known)
+
+
+def _with(labels, classes):
+    """The classes of these labels and some others; None where there are no others."""
+    if not len(classes):
+        return None
+    return np.unique(np.concatenate([tidy(labels[~is_missing(labels)]), classes]))
 
 
 def _written_out(classes, indices):
@@ -111,10 +122,14 @@ def _written_out(classes, indices):
 
 
 def _unmarked(values, unlabeled, classes):
-    """Labels as objects, markers turned into None."""
+    """Labels as objects of the type of the classes where they fit it, markers turned into None."""
     known, values = is_labelled(values, unlabeled, classes)
+    labels = tidy(values[known]).tolist()
+    # NaN beside whole numbers has made them floats.
+    if classes.dtype.kind in "iu" and all(isinstance(v, float) and v.is_integer() for v in labels):
+        labels = [int(value) for value in labels]
     plain = np.full(len(values), None, dtype=object)
-    plain[np.flatnonzero(known)] = tidy(values[known]).tolist()
+    plain[np.flatnonzero(known)] = labels
     return plain
 
 

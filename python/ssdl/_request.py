@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .errors import MemoryLimitError
+from .errors import MemoryLimitError, ShapeError
 
 
 def samples(estimator, X, dtype, *, reset=False, most=None):
@@ -49,6 +49,8 @@ def steps(prepare):
 def shape(pair):
     """Height and width of an image."""
     height, width = pair
+    if not all(isinstance(side, Integral) and side > 0 for side in (height, width)):
+        raise ShapeError(f"image_shape must be two whole numbers above 0, got {pair!r}")
     return int(height), int(width)
 
 

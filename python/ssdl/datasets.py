@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
 from . import _labels, _ssdl
+from ._request import shape
 from .errors import LabelsError
 
 __all__ = [
@@ -157,7 +158,8 @@ def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=F
         With `data`, `target` (None where a label is missing), `image_shape`, `feature_names` and
         `sample_names`.
     """
-    table = _ssdl.read(os.fspath(path), label, image_shape, array)
+    image = None if image_shape is None else shape(image_shape)
+    table = _ssdl.read(os.fspath(path), label, image, array)
     labels = table["labels"]
     target = None if labels is None else np.array(labels, dtype=object)
     return _bunch(
@@ -185,11 +187,13 @@ def hide_labels(y, per_class=20, *, random_state=0):
     Returns
     -------
     y : ndarray of shape (n_samples,)
-        -1 where a number is hidden, None where it is text.
+        -1 where a number is hidden, None where it is text, or where -1 is a class.
     """
     if per_class < 1:
         raise LabelsError(f"labels: per_class must be 1 or more, got {per_class}")
     known = _labels.read(y, None)
+    if not len(known.classes):
+        raise LabelsError("labels: no sample is labelled, so there is nothing to hide")
     rng = check_random_state(random_state)
     left = np.concatenate(
         [
@@ -197,8 +201,11 @@ def hide_labels(y, per_class=20, *, random_state=0):
             for number in range(len(known.classes))
         ]
     )
-    numbers = known.classes.dtype.kind in "iuf"
-    hidden = np.full(len(known.indices), -1 if numbers else None, dtype=None if numbers else object)
+    if known.classes.dtype.kind in "iuf" and _labels.MARKER not in known.classes:
+        kind = np.result_type(known.classes, np.int8)
+        hidden = np.full(len(known.indices), _labels.MARKER, dtype=kind)
+    else:
+        hidden = np.full(len(known.indices), None, dtype=object)
     hidden[left] = known.classes[known.indices[left]]
     return hidden
 

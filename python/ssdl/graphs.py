@@ -169,7 +169,7 @@ def given(graph, n_samples):
     """A graph that a user brings as the library takes it; None stays None."""
     if graph is None:
         return None
-    if not sparse.issparse(graph) and np.asarray(graph).dtype.kind in "iu":
+    if _are_lists(graph):
         lists = _lists(graph)
         if len(lists) != n_samples:
             raise ShapeError(f"samples in the graph: expected {n_samples}, got {len(lists)}")
@@ -179,6 +179,15 @@ def given(graph, n_samples):
         raise ShapeError(f"samples in the graph: expected {n_samples}, got {weights.shape[0]}")
     offsets, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
     return kind, (offsets, indices, weights.data.astype(np.float64))
+
+
+def _are_lists(graph):
+    """Whole numbers are neighbours, unless they fill a square: nobody has all as neighbours."""
+    if sparse.issparse(graph):
+        return False
+    numbers = np.asarray(graph)
+    is_square = numbers.ndim == 2 and numbers.shape[0] == numbers.shape[1]
+    return numbers.dtype.kind in "iu" and not is_square
 
 
 def _told_apart(graph):
@@ -199,11 +208,15 @@ def _told_apart(graph):
         raise GraphError("a weight of the graph is not finite")
     largest = abs(weights).max() if weights.nnz else 0.0
     skew = abs(weights - weights.T).max() if weights.nnz else 0.0
-    if skew <= ASYMMETRY * largest:
+    is_symmetric = skew <= ASYMMETRY * largest
+    is_negative = weights.nnz > 0 and weights.data.min() < 0
+    if is_symmetric and not is_negative:
         return "affinities", weights
     rows = np.asarray(weights.sum(axis=1)).ravel()
     if np.allclose(rows[np.diff(weights.indptr) > 0], 1.0, atol=1e-4):
         return "mixtures", weights
+    if is_symmetric:
+        raise GraphError("a weight of the graph is negative: affinities must be at least zero")
     raise GraphError(
         "weights must be symmetric (affinities), or have rows that sum to one (mixtures); for "
         "neighbours in one direction take the larger of both weights: W.maximum(W.T)"
@@ -231,7 +244,9 @@ def _count(n_neighbors):
 
 
 def _lists(neighbors):
-    lists = np.ascontiguousarray(neighbors, dtype=np.int64)
+    lists = np.asarray(neighbors)
     if lists.ndim != 2:
         raise GraphError("neighbours must be an array of shape (n_samples, n_neighbors)")
-    return lists
+    if lists.dtype.kind not in "iu":
+        raise GraphError(f"neighbours must be whole numbers, not {lists.dtype}")
+    return np.ascontiguousarray(lists, dtype=np.int64)

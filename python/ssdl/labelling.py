@@ -1,5 +1,9 @@
 """Which samples to label first, before there is any label to learn from."""
 
+from numbers import Integral
+
+from sklearn.utils import check_scalar
+
 from . import _ssdl
 from ._request import threads
 from .preparation import Preparation
@@ -38,5 +42,6 @@ def first_to_label(X, n=10, *, prepare=("scale=5",), image_shape=None, n_jobs=No
     >>> len(set(y[first_to_label(X, 20)]))
     10
     """
+    count = int(check_scalar(n, "n", Integral, min_val=0))
     steps = Preparation(prepare, image_shape=image_shape, n_jobs=n_jobs)
-    return _ssdl.representatives(steps.fit_transform(X), int(n), threads(n_jobs))
+    return _ssdl.representatives(steps.fit_transform(X), count, threads(n_jobs))
