@@ -319,7 +319,6 @@ def test_copies_are_hardly_asked_for_twice_where_the_graph_moves_their_codes(eac
     assert len(set(original[asked])) >= 8
 
 
-@pytest.mark.xfail(reason="where nothing is in doubt, samples are taken by number", strict=True)
 def test_where_nothing_is_in_doubt_questions_are_spread(copies):
     X, y, original = copies
     asked = ssdl.Nearest().fit(X, y).query(10)

@@ -1,13 +1,12 @@
 //! Graphs between samples, for Python to look at, and graphs that Python brings.
 
 use numpy::PyReadonlyArray2;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use ssdl::graph::{Given, Graph, Laplacian, Neighbours};
 use ssdl::methods::GraphKnobs;
 use ssdl::model::representatives as choose;
 use ssdl::sparse::Csr;
-use ssdl::{Matrix, Real, Result, threads};
+use ssdl::{Error, Matrix, Real, Result, threads};
 
 use crate::arrays::{
     GivenSparse, Precise, Rows, SparseRows, columns, each_precision, indices, sparse,
@@ -28,7 +27,7 @@ impl GivenGraph<'_> {
     /// The graph, checked.
     pub fn read<T: Real>(&self, n_samples: usize) -> PyResult<Result<Given<T>>> {
         Ok(match self {
-            Self::Lists(lists) => neighbour_lists(lists)?.map(Given::neighbours),
+            Self::Lists(lists) => neighbour_lists(lists).map(Given::neighbours),
             Self::Weights(kind, weights) => {
                 let weights = weights.csr(n_samples)?;
                 match kind.as_str() {
@@ -40,15 +39,15 @@ impl GivenGraph<'_> {
     }
 }
 
-fn neighbour_lists(lists: &PyReadonlyArray2<'_, i64>) -> PyResult<Result<Neighbours>> {
+fn neighbour_lists(lists: &PyReadonlyArray2<'_, i64>) -> Result<Neighbours> {
     let rows = lists.as_array();
     let read = |row: numpy::ndarray::ArrayView1<'_, i64>| -> Option<Vec<u32>> {
         row.iter().map(|&j| u32::try_from(j).ok()).collect()
     };
     let lists: Option<Vec<Vec<u32>>> = rows.rows().into_iter().map(read).collect();
     match lists {
-        Some(lists) => Ok(Neighbours::given(&lists)),
-        None => Err(PyValueError::new_err("neighbours are counted from 0 and never negative")),
+        Some(lists) => Neighbours::given(&lists),
+        None => Err(Error::Graph("neighbours are counted from 0 and never negative".into())),
     }
 }
 
@@ -96,7 +95,7 @@ pub fn graph<'py>(
 ) -> PyResult<(&'static str, SparseRows<'py>)> {
     let knobs = GraphKnobs::from_pairs(&knobs).or_raise(py)?;
     let lists = match lists {
-        Some(lists) => Some(neighbour_lists(&lists)?.or_raise(py)?),
+        Some(lists) => Some(neighbour_lists(&lists).or_raise(py)?),
         None => None,
     };
     each_precision!(samples, rows => {

@@ -20,8 +20,11 @@ use crate::{Error, Labels, Matrix, Real, Result};
 const CODER: Coordinate =
     Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.01, direct: false };
 /// How quickly a stream forgets codes on atoms that have moved since: what was seen counts
-/// $(1-1/t)^\rho$ times as much after batch $t$ (Mairal et al. 2010, who take a similar ρ).
-const FORGETTING: i32 = 15;
+/// $(1-1/t)^\rho$ times as much after batch $t$ (Mairal et al. 2010). A short stream cannot afford to
+/// forget much, a long one is held back by what it learnt first: ρ grows from the first to the second.
+const FORGETTING: (f64, f64) = (5.0, 15.0);
+/// How much ρ grows with each batch.
+const GROWTH: f64 = 0.1;
 
 knobs! {
     /// Learns atoms from samples alone.
@@ -65,7 +68,7 @@ pub struct LearntAtoms<T> {
     pub atoms: Matrix<T>,
     /// What was seen, older batches of a stream counting less.
     pub statistics: Statistics<T>,
-    /// Batches seen in a stream.
+    /// Batches seen; the more there were, the less a further one makes the older ones forgotten.
     pub n_batches: u64,
     /// Passes over the samples.
     pub iterations: usize,
@@ -92,7 +95,7 @@ impl DictionaryLearner {
     ) -> Result<LearntAtoms<T>> {
         self.check()?;
         check_features(samples)?;
-        let mut learnt = self.begin(samples, seed, watch)?;
+        let mut learnt = self.begin(samples, false, seed, watch)?;
         let mut order: Vec<usize> = (0..samples.columns()).collect();
         shuffle(&mut order, &mut stream(seed, Purpose::Batches));
         let mut batches: Vec<Batch<T>> = order
@@ -104,6 +107,7 @@ impl DictionaryLearner {
             .collect();
         while learnt.stop == Stop::Limit && learnt.iterations < self.max_iterations {
             learnt.iterations += 1;
+            learnt.n_batches += batches.len() as u64;
             let before = learnt.objective.total();
             self.pass(samples, &mut batches, &mut learnt, watch)?;
             let now = learnt.objective.total();
@@ -131,7 +135,8 @@ impl DictionaryLearner {
         check_features(samples)?;
         let mut learnt = match before {
             Some(learnt) => learnt,
-            None => self.begin(samples, seed, watch)?,
+            // Later batches have more to show: mixtures keep their places.
+            None => self.begin(samples, true, seed, watch)?,
         };
         let (expected, got) = (learnt.atoms.rows(), samples.rows());
         if expected != got {
@@ -139,7 +144,8 @@ impl DictionaryLearner {
         }
         learnt.n_batches += 1;
         let kept = 1.0 - 1.0 / learnt.n_batches as f64;
-        learnt.statistics.scale(kept.powi(FORGETTING));
+        let rho = (FORGETTING.0 + GROWTH * learnt.n_batches as f64).min(FORGETTING.1);
+        learnt.statistics.scale(kept.powf(rho));
         let energy = samples.squared_norm();
         let mut codes = Matrix::zeros(learnt.atoms.columns(), samples.columns());
         self.code(samples, &learnt.atoms, &mut codes);
@@ -157,16 +163,20 @@ impl DictionaryLearner {
         Ok(learnt)
     }
 
-    /// Samples as the first atoms.
+    /// Samples as the first atoms, and mixtures of them where they are too few, if asked for.
     fn begin<T: Real>(
         &self,
         samples: &Matrix<T>,
+        fill: bool,
         seed: u64,
         watch: &mut dyn Watch,
     ) -> Result<LearntAtoms<T>> {
         let nobody = Labels::none(samples.columns());
         let radius = T::of(self.atom_norm);
         let mut atoms = init::first_atoms(samples, &nobody, self.n_atoms, radius, seed);
+        if fill {
+            atoms = init::fill(atoms, samples, &nobody, self.n_atoms, radius, seed);
+        }
         if self.nonnegative_atoms {
             (0..atoms.columns()).for_each(|k| without_negatives(atoms.column_mut(k)));
         }

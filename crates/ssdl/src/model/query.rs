@@ -76,13 +76,14 @@ pub fn representatives<T: Real>(
     let mut free = vec![true; count];
     let mut chosen = Vec::with_capacity(n.min(count));
     while chosen.len() < n.min(count) {
-        let gain = |j: usize| {
-            let own = doubt[j] * (1.0 - spoken_for[j]);
-            let others = near.row(j).map(|(i, s)| doubt[i] * (s.wide() - spoken_for[i]).max(0.0));
+        let gain = |j: usize, doubt: &dyn Fn(usize) -> f64| {
+            let own = doubt(j) * (1.0 - spoken_for[j]);
+            let others = near.row(j).map(|(i, s)| doubt(i) * (s.wide() - spoken_for[i]).max(0.0));
             own + others.sum::<f64>()
         };
-        // Where everything is spoken for, doubt decides, and then the order of the samples.
-        let value = |j: usize| (gain(j), doubt[j]);
+        // Where everything in doubt is spoken for, the doubt itself decides; where there is none,
+        // what speaks for most of the rest; then the order of the samples.
+        let value = |j: usize| (gain(j, &|i| doubt[i]), doubt[j], gain(j, &|_| 1.0));
         let better = |a: usize, b: usize| value(b) > value(a);
         let first = (0..count).filter(|&j| free[j]);
         let Some(best) = first.reduce(|a, b| if better(a, b) { b } else { a }) else { break };
@@ -124,6 +125,8 @@ mod tests {
         let mut sorted = all.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..60).collect::<Vec<_>>());
+        let sure = representatives(&clouds(), &[0.0; 60], 3).expect("finite");
+        assert_eq!(sure, representatives(&clouds(), &[1.0; 60], 3).expect("finite"));
         assert!(representatives(&Matrix::<f64>::zeros(2, 0), &[], 3).expect("empty").is_empty());
     }
 }
