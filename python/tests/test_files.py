@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -106,3 +107,12 @@ def test_damaged_bytes_never_crash(digits):
     for cut in range(0, len(whole), 9973):
         with pytest.raises(ssdl.errors.ModelFileError):
             ssdl._ssdl.Model.from_bytes(whole[:cut])
+
+
+def test_a_pickle_of_another_version_says_what_to_do(digits):
+    model = small(ssdl.Ridge).fit(digits["X"], digits["few"])
+    state = pickle.dumps(model)
+    later, found = re.subn(rb'(\\"version\\":)\d', rb"\g<1>9", state, count=1)
+    assert found == 1
+    with pytest.raises(ssdl.errors.ModelFileError, match="version 9.*update it, or fit again"):
+        pickle.loads(later)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed, parallel_backend
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
@@ -56,3 +57,16 @@ def test_probabilities_are_calibrated(digits):
 def test_printing_an_estimator_shows_what_was_changed():
     assert repr(ssdl.SSDLGA(sparsity=0.1)) == "SSDLGA(sparsity=0.1)"
     assert "SSDLGA" in ssdl.SSDLGA()._repr_html_()
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_every_backend_of_joblib_gives_the_same(backend, digits, same_bits):
+    def accuracy():
+        models = (small(ssdl.SSDLGA, random_state=seed) for seed in range(2))
+        work = (delayed(cross_val_score)(each, digits["X"], digits["y"], cv=2) for each in models)
+        return Parallel(n_jobs=2)(work)
+
+    with parallel_backend(backend):
+        scores = accuracy()
+    with parallel_backend("sequential"):
+        same_bits(scores, accuracy())

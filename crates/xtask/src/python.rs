@@ -62,9 +62,22 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         Ok(command.status().during(|| "python")?.success())
     };
     let python = installed(versions, &mut show)?;
-    let arguments: &[&str] =
-        if generate { &["python/generate.py"] } else { &["-m", "pytest", "--quiet"] };
-    if show(&mut call(&python, arguments))? { Ok(()) } else { Err("it failed".into()) }
+    let mut work = match generate {
+        true => call(&python, &["python/generate.py"]),
+        false => tests(&python, &mut show)?,
+    };
+    if show(&mut work)? { Ok(()) } else { Err("it failed".into()) }
+}
+
+/// The tests, which also want the program: both read each other's files.
+fn tests(python: &Path, show: Show<'_>) -> Outcome<Command> {
+    if !show(&mut workspace::cargo(&["build", "--quiet", "--package", "ssdl-cli"]))? {
+        return Err("the program does not build".into());
+    }
+    let program = workspace::target()?.join("debug").join("ssdl");
+    let mut command = call(python, &["-m", "pytest", "--quiet"]);
+    command.env("SSDL_PROGRAM", program.with_extension(std::env::consts::EXE_EXTENSION));
+    Ok(command)
 }
 
 /// The step of `cargo xtask test`: output goes to the log; says how many tests there are. Without a
@@ -81,7 +94,8 @@ pub fn check(versions: Versions, log: &Path) -> Outcome<String> {
         Ok(command.status().during(|| "python")?.success())
     };
     let passed = installed(versions, &mut into_log)
-        .and_then(|python| into_log(&mut call(&python, &["-m", "pytest", "--quiet"])));
+        .and_then(|python| tests(&python, &mut into_log))
+        .and_then(|mut tests| into_log(&mut tests));
     let bytes = fs::read(log).during(|| log.display().to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     match passed {
