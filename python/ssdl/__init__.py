@@ -1,11 +1,11 @@
 """Classification with few labels by semi-supervised dictionary learning.
 
-Estimators in the manner of scikit-learn; ``-1`` in ``y`` means "no label".
+Estimators in the manner of scikit-learn; -1, None, NaN and NA in ``y`` mean "no label".
 """
 
 from importlib.metadata import version as _version
 
-from . import datasets, errors, graphs, labelling, model_selection, preparation
+from . import datasets, errors, graphs, labelling, model_selection, plotting, preparation
 from ._files import load
 from ._methods import *  # noqa: F403
 from ._methods import __all__ as _classes
@@ -24,5 +24,6 @@ __all__ = [
     "labelling",
     "load",
     "model_selection",
+    "plotting",
     "preparation",
 ]

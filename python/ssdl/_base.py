@@ -3,6 +3,7 @@
 The classes themselves are written from the register of methods, into ``_methods.py``.
 """
 
+import copy
 import inspect
 import os
 import warnings
@@ -30,6 +31,9 @@ COMMON_CONSTRAINTS = {
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
 }
+
+# What a check of samples writes down about them.
+OF_SAMPLES = ("n_features_in_", "feature_names_in_", "_nameless")
 
 
 class FewLabelClassifier(ClassifierMixin, BaseEstimator):
@@ -66,8 +70,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         y : array-like
             Their labels; a class may be new. "No label" takes one away.
         X : array-like of shape (n_samples, n_features), default=None
-            The training samples again; only needed where the estimator comes from a file or a
-            pickle, which leave them out.
+            The training samples again; only needed where the estimator comes from a file, a
+            pickle or a copy, which do not hold them raw.
 
         Returns
         -------
@@ -248,6 +252,19 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         state.pop("_training", None)
         return state
 
+    def __copy__(self):
+        return self._twin(copy.copy)
+
+    def __deepcopy__(self, memory):
+        return self._twin(lambda value: copy.deepcopy(value, memory))
+
+    def _twin(self, copied):
+        """A copy within the process shares the training samples, which nobody changes."""
+        twin = type(self).__new__(type(self))
+        for name, value in vars(self).items():
+            setattr(twin, name, value if name == "_training" else copied(value))
+        return twin
+
     @property
     def _learnt(self):
         check_is_fitted(self)
@@ -266,10 +283,18 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X, y, graph=None):
         self._validate_params()
-        rows = self._samples(X, [np.float64, np.float32], reset=True)
-        labels = _labels.read(y, self.unlabeled)
-        check_consistent_length(rows, labels.indices)
-        return self._learn_from(rows, labels, graph=graph)
+        before = {name: vars(self)[name] for name in OF_SAMPLES if name in vars(self)}
+        try:
+            rows = self._samples(X, [np.float64, np.float32], reset=True)
+            labels = _labels.read(y, self.unlabeled)
+            check_consistent_length(rows, labels.indices)
+            return self._learn_from(rows, labels, graph=graph)
+        except BaseException:
+            # The model that is still there was fitted on other samples.
+            for name in OF_SAMPLES:
+                vars(self).pop(name, None)
+            vars(self).update(before)
+            raise
 
     def _learn_from(self, rows, labels, graph=None, start=None):
         """The call of the library; an estimator that it refuses stays as it was."""
@@ -283,25 +308,36 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         if model.reached_limit:
             warnings.warn(
                 f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
-                "before it settled; raise the limit or the tolerance",
+                f"before it settled; raise {self._limits()}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         return self
+
+    def _limits(self):
+        """The parameters that end a fit."""
+        names = ("max_iter", "max_epochs", "max_rounds", "tol")
+        return " or ".join(name for name in names if name in self._knobs)
 
     def _training_samples(self, X):
         """The training samples and the graph they were given with."""
         if X is not None:
             rows = self._samples(X, self._model.precision)
             check_consistent_length(rows, self._model.labels)
-            return rows, None
+            return rows, getattr(self, "_training", (None, None))[1]
         if not hasattr(self, "_training"):
             raise SamplesError(
-                "files and pickles leave the training samples out: pass them again as X"
+                "files and pickles do not hold the raw training samples: pass them to add_labels "
+                "as X, or fit again"
             )
         return self._training
 
     def _samples(self, X, dtype, reset=False):
+        if reset:
+            self._nameless = False
+        elif getattr(self, "_nameless", False) and hasattr(X, "to_numpy"):
+            # A file does not keep the names of columns: there is nothing to compare them with.
+            X = X.to_numpy()
         return samples(self, X, dtype, reset=reset, most=getattr(self, "memory_limit", None))
 
     def _threads(self):
@@ -345,6 +381,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         estimator._model = model
         estimator.classes_ = _labels.from_names(model.classes)
         estimator.n_features_in_ = model.n_features
+        estimator._nameless = True
         return estimator
 
 

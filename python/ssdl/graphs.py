@@ -249,4 +249,9 @@ def _lists(neighbors):
         raise GraphError("neighbours must be an array of shape (n_samples, n_neighbors)")
     if lists.dtype.kind not in "iu":
         raise GraphError(f"neighbours must be whole numbers, not {lists.dtype}")
+    if lists.size and lists.min() < 0:
+        raise GraphError(
+            "neighbours are counted from 0; an index that found too few of them may write -1: ask "
+            "it for fewer, or have it search more"
+        )
     return np.ascontiguousarray(lists, dtype=np.int64)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 import ssdl
 from conftest import small
-from ssdl import errors
+from ssdl import errors, labelling
 
 
 def test_every_error_is_also_one_of_pythons_own():
@@ -114,5 +115,29 @@ def test_a_failed_fit_leaves_the_old_model_whole(digits, same_bits):
     model = ssdl.Nearest().fit(digits["X"], digits["few"])
     before = model.predict(digits["new"])
     with pytest.raises(errors.LabelsError):
-        model.fit(digits["X"], np.full(300, -1))
+        model.fit(digits["X"][:, :30], np.full(300, -1))
     same_bits(model.predict(digits["new"]), before)
+
+
+@pytest.mark.parametrize(("n", "error"), [(-1, ValueError), (2.5, TypeError)])
+def test_samples_to_label_are_counted_in_whole_numbers(n, error, digits):
+    with pytest.raises(error, match="n "):
+        labelling.first_to_label(digits["X"], n)
+
+
+def test_neighbours_that_an_index_did_not_find_are_explained(digits):
+    with pytest.raises(errors.GraphError, match="may write -1"):
+        small(ssdl.SSDLGA).fit(digits["X"], digits["few"], graph=np.full((300, 3), -1))
+
+
+@pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning")
+@pytest.mark.parametrize(
+    ("estimator", "names"),
+    [
+        (ssdl.SSDLGA(n_atoms=9, max_iter=1), "max_iter or tol"),
+        (ssdl.LinearSVM(max_epochs=1), "max_epochs or tol"),
+    ],
+)
+def test_a_fit_at_its_limit_names_the_parameters_to_raise(estimator, names, digits):
+    with pytest.warns(ConvergenceWarning, match=f"raise {names}$"):
+        estimator.fit(digits["X"], digits["few"])

@@ -4,9 +4,12 @@ import copy
 import io
 import pickle
 import re
+import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import ssdl
@@ -83,6 +86,37 @@ def test_a_loaded_model_can_be_fitted_again(digits, tmp_path, same_bits):
     again = ssdl.load(tmp_path / "model.ssdl").fit(digits["X"], digits["few"])
     assert again.box_constraints == (0.5, 5.0)
     same_bits(model.codes_, again.codes_)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_loaded_model_takes_frames_without_a_warning(make, digits, tmp_path, same_bits):
+    columns = [f"pixel{i}" for i in range(64)]
+    model = ssdl.Nearest().fit(pd.DataFrame(digits["X"], columns=columns), digits["few"])
+    model.save(tmp_path / "model.ssdl")
+    loaded = ssdl.load(tmp_path / "model.ssdl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = loaded.predict(make(dict(zip(columns, digits["new"].T, strict=True))))
+    same_bits(said, loaded.predict(digits["new"]))
+
+
+def test_learning_on_from_a_file_needs_the_samples_again(digits):
+    copied = through_pickle(small(ssdl.SSDLGA).fit(digits["X"], digits["few"]))
+    with pytest.raises(ssdl.errors.SamplesError, match="pass them to add_labels as X"):
+        copied.add_labels([60], [3])
+    with pytest.raises(ssdl.errors.SamplesError, match="fit all samples at once"):
+        copied.partial_fit(digits["X"][:1], [3])
+    copied.add_labels([60], [3], X=digits["X"]).partial_fit(digits["new"], digits["truth"])
+    assert len(copied.codes_) == 500
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_learns_on_by_itself(copied, digits):
+    model = small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
+    before = model.transduction_
+    twin = copied(model).add_labels([60, 61], digits["y"][60:62])
+    assert (twin.transduction_[[60, 61]] == digits["y"][60:62]).all()
+    assert np.array_equal(model.transduction_, before)
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):

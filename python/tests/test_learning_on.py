@@ -120,7 +120,7 @@ def test_a_graph_brought_along_stays_when_labels_are_added(digits):
 def test_after_a_pickle_the_samples_are_asked_for(each, digits, same_bits):
     model = small(each).fit(digits["X"], digits["few"])
     packed = pickle.loads(pickle.dumps(model))
-    with pytest.raises(errors.SamplesError, match="pass them again as X"):
+    with pytest.raises(errors.SamplesError, match="pass them to add_labels as X"):
         packed.add_labels([70], [3])
     packed.add_labels([70], [3], X=digits["X"])
     same_bits(packed.label_distributions_, model.add_labels([70], [3]).label_distributions_)

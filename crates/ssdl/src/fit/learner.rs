@@ -35,7 +35,7 @@ knobs! {
     /// # fn main() -> ssdl::Result<()> {
     /// // Every sample is a multiple of one of two directions.
     /// let samples = Matrix::from_fn(3, 60, |i, j| if i % 2 == j % 2 { 1.0 + j as f64 } else { 0.0 });
-    /// let learner = DictionaryLearner::new().n_atoms(2).sparsity(0.1);
+    /// let learner = DictionaryLearner::new().n_atoms(6).sparsity(0.1);
     /// let learnt = learner.fit(&samples, 0, &mut Silent)?;
     /// assert!(learnt.objective.reconstruction < 1e-3 * samples.squared_norm());
     /// # Ok(())

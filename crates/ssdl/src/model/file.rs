@@ -30,8 +30,13 @@ impl<T: Real> Model<T> {
             return Err(io(std::io::Error::other("not a plain file: it would be replaced")));
         }
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // The system's words without the name of the temporary file, which tells users nothing.
+        let plain = |error: std::io::Error| match error.raw_os_error() {
+            Some(number) => io(std::io::Error::from_raw_os_error(number)),
+            None => io(error),
+        };
         let temporary =
-            tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(io)?;
+            tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(plain)?;
         safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
             .map_err(|e| io(as_io(e)))?;
         temporary.as_file().sync_all().map_err(io)?;
