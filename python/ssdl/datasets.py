@@ -215,8 +215,8 @@ def _found(data_home, *parts):
     path = folder.joinpath(*parts)
     if not path.exists():
         raise FileNotFoundError(
-            f"{path} is not there: put the file there, or name its folder by data_home or the "
-            "variable SSDL_DATA"
+            f"{path} is not there: get it with `ssdl data get {parts[0]}`, or name its folder by "
+            "data_home or the variable SSDL_DATA"
         )
     return path
 

@@ -59,6 +59,7 @@ pub enum Command {
     Methods(Methods),
     Experiment(Experiment),
     Tune(Tune),
+    Data(DataSets),
 }
 
 /// Learn handwritten digits from ten labels a class, and compare
@@ -243,7 +244,7 @@ Examples:
 pub struct Experiment {
     #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
     pub name: String,
-    /// Folder with the data sets [default: the variable SSDL_DATA]
+    /// Folder with the data sets [default: what `ssdl data path` says]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
     /// File of rows [default: results/NAME.csv, results/NAME-quick.csv]
@@ -303,6 +304,40 @@ pub struct Tune {
     /// File for the knobs, in TOML
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
+}
+
+/// Known data sets: what there is, and how to get it
+#[derive(Args)]
+#[command(after_help = "\
+Data sets are kept in the folder that the variable SSDL_DATA names, or else in
+the cache of the user. A download that was cut goes on where it stopped, and a
+file is believed only if its SHA-256 is right.
+
+Examples:
+  ssdl data list
+  ssdl data get usps mnist
+  ssdl experiment digits --seeds 0..1")]
+pub struct DataSets {
+    #[command(subcommand)]
+    pub action: DataAction,
+}
+
+#[derive(Subcommand)]
+pub enum DataAction {
+    /// Show the known data sets, where they come from, and which are here
+    List,
+    /// Download data sets
+    Get {
+        /// Names, as `ssdl data list` shows them
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Print the folder of all data sets, or of one
+    Path {
+        /// A data set
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
 }
 
 /// An answer to a question about a file.
@@ -368,8 +403,8 @@ fn image(text: &str) -> Result<[usize; 2], String> {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 8] =
-    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment", "tune"];
+pub const COMMANDS: [&str; 9] =
+    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment", "tune", "data"];
 
 /// What clap says over several lines, in one.
 pub fn in_one_line(error: &clap::Error) -> String {

@@ -50,6 +50,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Methods(args) => commands::methods::run(args, common),
         Command::Experiment(args) => commands::experiment::run(args, common),
         Command::Tune(args) => commands::tune::run(args, common),
+        Command::Data(args) => commands::data::run(args, common),
     }
 }
 

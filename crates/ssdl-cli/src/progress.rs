@@ -148,3 +148,50 @@ impl ssdl_experiments::Watch for FitCounter {
         cancel::asked()
     }
 }
+
+/// Counts the bytes of a download: a bar on a terminal, a line for each file in a pipe.
+pub enum ByteCounter {
+    Bar(ProgressBar),
+    Lines,
+    Nothing,
+}
+
+impl ByteCounter {
+    /// Chooses the view by where stderr goes.
+    pub fn new(quiet: bool) -> Self {
+        if quiet {
+            return Self::Nothing;
+        }
+        if !std::io::stderr().is_terminal() {
+            return Self::Lines;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let template = "[{bar:20}] {bytes}/{total_bytes} {wide_msg} {bytes_per_sec}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self::Bar(bar)
+    }
+
+    /// So many bytes of a file have come.
+    pub fn show(&self, file: &str, done: u64, total: u64) {
+        match self {
+            Self::Bar(bar) => {
+                bar.set_length(total);
+                bar.set_position(done);
+                bar.set_message(file.to_owned());
+            }
+            Self::Lines if done == total => {
+                print::to_stderr(&format!("{file}: all {total} bytes are here"));
+            }
+            Self::Lines | Self::Nothing => {}
+        }
+    }
+
+    /// Clears the bar.
+    pub fn finish(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}

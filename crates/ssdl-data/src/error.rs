@@ -179,6 +179,54 @@ pub enum Error {
         shape: String,
     },
 
+    /// There is no data set of this name.
+    #[error("there is no data set `{name}`; known: {known}")]
+    UnknownSet {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+
+    /// A server that does not hand out a file.
+    #[error(
+        "{address}: {reason}; try again later, or get the file elsewhere and put it at {} in the \
+         folder of the data sets",
+        path.display()
+    )]
+    Download {
+        /// Where the file was asked for.
+        address: String,
+        /// Where it belongs.
+        path: PathBuf,
+        /// What happened.
+        reason: String,
+    },
+
+    /// A connection that ended too early, again and again.
+    #[error("{address}: {reason}; what has come is kept: the same command goes on from there")]
+    Cut {
+        /// Where the file was asked for.
+        address: String,
+        /// What happened.
+        reason: String,
+    },
+
+    /// A file that is not the one that is meant.
+    #[error(
+        "{}: its SHA-256 is {found}, not {expected}: this is another file, or a damaged one; if it \
+         was there before, move it away and ask again",
+        path.display()
+    )]
+    AnotherFile {
+        /// The file.
+        path: PathBuf,
+        /// The digest it should have.
+        expected: String,
+        /// The digest it has.
+        found: String,
+    },
+
     /// The library refused the samples.
     #[error(transparent)]
     Samples(#[from] ssdl::Error),

@@ -29,6 +29,8 @@ mod digits;
 mod error;
 mod folder;
 mod idx;
+#[cfg(feature = "download")]
+pub mod known;
 mod labels;
 mod mat;
 mod npy;

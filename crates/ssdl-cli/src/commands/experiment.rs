@@ -82,7 +82,7 @@ fn watched(
     let counter = FitCounter::new(common.quiet);
     let done = threads::run(common.threads.into(), || fits(&folder, &counter));
     counter.finish();
-    Ok(done?)
+    done.map_err(|error| told(error, &folder))
 }
 
 fn refuse_of_comparisons(args: &Experiment) -> Outcome {
@@ -97,13 +97,27 @@ fn refuse_of_comparisons(args: &Experiment) -> Outcome {
 }
 
 fn data(args: &Experiment) -> Outcome<PathBuf> {
-    args.data.clone().or_else(|| std::env::var_os("SSDL_DATA").map(PathBuf::from)).ok_or_else(
-        || {
-            Failure::Misuse(
-                "where are the data sets? Give --data FOLDER or set the variable SSDL_DATA".into(),
-            )
-        },
-    )
+    match &args.data {
+        Some(folder) => Ok(folder.clone()),
+        None => super::data::folder(),
+    }
+}
+
+/// A file of a known data set that is not there comes with the command that gets it.
+fn told(error: ssdl_experiments::Error, folder: &Path) -> Failure {
+    use ssdl_data::Error::Read;
+    use ssdl_experiments::Error::Data;
+    let Data(Read { path, source }) = &error else { return error.into() };
+    let name = path.strip_prefix(folder).ok().and_then(Path::to_str).map(|p| p.replace('\\', "/"));
+    let owner = name.as_deref().and_then(ssdl_data::known::owner_of);
+    match owner.filter(|_| source.kind() == std::io::ErrorKind::NotFound) {
+        Some(set) => Failure::Failed(format!(
+            "{}: is not there; get it with `ssdl data get {}`, or name its folder with --data",
+            path.display(),
+            set.name
+        )),
+        None => error.into(),
+    }
 }
 
 fn out(args: &Experiment) -> PathBuf {

@@ -1,5 +1,6 @@
 //! One file a command; each reads its arguments, asks the library and prints the answer.
 
+pub mod data;
 pub mod demo;
 pub mod experiment;
 pub mod fit;

@@ -1,5 +1,6 @@
 //! The program as users run it: what it prints, writes and returns.
 
+mod data;
 mod demo;
 mod errors;
 mod experiments;
