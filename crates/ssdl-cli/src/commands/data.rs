@@ -75,7 +75,7 @@ fn list(common: &Common) -> Outcome {
         let Known { source, licence, .. } = set;
         lines.push(print::paragraph(&format!("From {source}. Licence: {licence}.")));
     }
-    lines.push(format!("\nfolder: {}\n", folder.display()));
+    lines.push(format!("\nfolder: {}", folder.display()));
     let text = lines.join("\n");
     print::to_stdout(&text)
 }
@@ -93,7 +93,7 @@ fn get(names: &[String], common: &Common) -> Outcome {
             answer.push((set.name, file));
         }
         if set.files.is_empty() && !common.json {
-            print::to_stdout(&format!("{}: comes with the program; nothing to get\n", set.name))?;
+            print::to_stdout(&format!("{}: comes with the program; nothing to get", set.name))?;
         }
     }
     if common.json {
@@ -105,9 +105,10 @@ fn get(names: &[String], common: &Common) -> Outcome {
     }
     let lines = answer.iter().map(|(_, file)| {
         let how = if file.downloaded > 0 { "downloaded" } else { "was there" };
-        format!("{how}, digest right: {}\n", file.path.display())
+        format!("{how}, digest right: {}", file.path.display())
     });
-    print::to_stdout(&lines.collect::<String>())
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { Ok(()) } else { print::to_stdout(&lines.join("\n")) }
 }
 
 fn path(name: Option<&str>, common: &Common) -> Outcome {
@@ -119,7 +120,7 @@ fn path(name: Option<&str>, common: &Common) -> Outcome {
     if common.json {
         return print::json(&json!({ "path": path.display().to_string() }));
     }
-    print::to_stdout(&format!("{}\n", path.display()))
+    print::to_stdout(&path.display().to_string())
 }
 
 fn megabytes(bytes: u64) -> String {
