@@ -156,13 +156,15 @@ def laplacian(graph):
     """
     kind, weights = _told_apart(graph)
     if kind == "mixtures":
-        own = sparse.eye_array(weights.shape[0], format="csr", dtype=weights.dtype)
         # A sample that is mixed from nothing is left out of the graph.
         mixed = np.diff(weights.indptr) > 0
-        factor = sparse.diags_array(mixed.astype(weights.dtype)) @ own - weights
+        factor = _diagonal(mixed.astype(weights.dtype)) - weights
         return sparse.csr_array(factor.T @ factor)
-    degrees = sparse.diags_array(np.asarray(weights.sum(axis=1)).ravel())
-    return sparse.csr_array(degrees - weights)
+    return _diagonal(np.asarray(weights.sum(axis=1)).ravel()) - weights
+
+
+def _diagonal(values):
+    return sparse.csr_array(sparse.diags(values))
 
 
 def given(graph, n_samples):

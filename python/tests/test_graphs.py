@@ -179,7 +179,7 @@ def test_a_laplacian_leaves_out_who_is_alone():
 
 def test_weights_on_the_diagonal_say_nothing_in_a_laplacian(cloud):
     weights = graphs.heat_graph(cloud)
-    heavier = weights + sparse.eye_array(200)
+    heavier = weights + sparse.csr_array(sparse.eye(200))
     np.testing.assert_allclose(
         graphs.laplacian(heavier).toarray(), graphs.laplacian(weights).toarray(), atol=1e-14
     )
@@ -270,7 +270,7 @@ def test_ones_and_zeros_are_weights_whatever_their_type(samples, digits, same_bi
 
 def test_stored_zeros_and_weights_in_two_parts_are_read_as_they_sum_up(samples, digits, same_bits):
     weights = graphs.heat_graph(samples).tocoo()
-    rows, columns = weights.coords
+    rows, columns = weights.row, weights.col
     parts = sparse.coo_array(
         (
             np.r_[weights.data / 2, weights.data / 2, [0.0]],
