@@ -7,6 +7,9 @@ use crate::matrix::axpy;
 /// Numbers that one vector instruction takes, at the most; rows of systems are filled up to it.
 const LANES: usize = 8;
 
+/// Supports beyond this size are left to the sweeps: a system costs its cube, and once more for each
+/// atom that depends on others.
+const LARGEST: usize = 96;
 /// Pivots below so many roundings of the largest one are dependence, not curvature.
 const DEPENDENT: f64 = 256.0;
 
@@ -23,6 +26,9 @@ impl<T: Real> Lasso<T> {
             self.support.clear();
             let nonzero = |h: &usize| self.block_code[*h] != T::zero();
             self.support.extend((0..self.block_code.len()).filter(nonzero));
+            if self.support.len() > LARGEST {
+                return;
+            }
             self.gather_system(stride, half);
             let width = self.support.len().next_multiple_of(LANES) + LANES;
             let Err(dependent) = eliminate(&mut self.system, width, self.support.len()) else {
