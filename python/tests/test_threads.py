@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -52,6 +53,39 @@ def test_ctrl_c_ends_a_fit_at_once(delay, long, digits):
     assert not hasattr(model, "classes_")
     # Nothing is left in a state that another fit would mind.
     assert small(ssdl.SSDLGA).fit(digits["X"], digits["few"]).n_iter_ >= 1
+
+
+# Many parts, of which each takes a moment, and all together far longer than is waited for.
+CODING = """
+import os, signal, threading, time
+import numpy as np
+import ssdl
+
+X = ssdl.datasets.load_digits().data
+atoms = X[:200] / np.linalg.norm(X[:200], axis=1, keepdims=True)
+coder = ssdl.SparseCoder(atoms, sparsity=2.0, sparse_output=True).fit(atoms)
+many = np.tile(X, (300, 1))
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    coder.transform(many)
+except KeyboardInterrupt:
+    print("interrupted")
+deadline = time.monotonic() + 15
+while time.monotonic() < deadline:
+    before = time.process_time()
+    time.sleep(0.3)
+    if time.process_time() - before < 0.1:
+        print("idle")
+        break
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+def test_ctrl_c_ends_coding_with_the_part_at_hand():
+    # In a process of its own: a fit that was stopped above may still be ending its step.
+    words = [sys.executable, "-c", CODING]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
+    assert done.stdout.split() == ["interrupted", "idle"], done.stderr
 
 
 def test_an_exception_while_reporting_ends_the_fit(long, monkeypatch):

@@ -37,15 +37,13 @@ fn encode_in<'py, T: Precise>(
     n_threads: usize,
 ) -> PyResult<Codes<'py>> {
     let (parts, atoms) = (Parts::new(samples), columns(&T::rows(atoms)?)?);
-    let work = move || -> PyResult<Collected<T>> {
+    let collected = Collected::new(atoms.columns(), parts.n_samples(), sparse);
+    let work = move |part, codes: &mut Collected<T>| {
         let encoder = Encoder::new(&atoms, sparsity).nonnegative(nonnegative);
-        let mut collected = Collected::new(atoms.columns(), parts.n_samples(), sparse);
-        for range in parts.ranges() {
-            collected.add(encoder.encode(&parts.columns(range)?));
-        }
-        Ok(collected)
+        codes.add(encoder.encode(&part));
+        Ok(())
     };
-    worker::run(py, None, move |_| threads::run(n_threads, work))?.0?.give(py)
+    worker::part_by_part(py, parts, n_threads, collected, work)?.give(py)
 }
 
 /// What atoms are learnt with, and what an earlier batch left behind; a dictionary in Python.

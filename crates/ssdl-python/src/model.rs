@@ -310,42 +310,22 @@ impl FittedModel {
     }
 }
 
-/// Works on part after part with so many threads, interpreter released, Ctrl-C heard.
-fn part_by_part<'py, T: Holds, R: Send + 'static>(
-    py: Python<'py>,
-    model: &Arc<Model<T>>,
-    samples: Rows<'py>,
-    threads: usize,
-    mut work: impl FnMut(&Model<T>, Matrix<T>, &mut R) -> Result<()> + Send + 'static,
-    mut gathered: R,
-) -> PyResult<R> {
-    let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
-    let all = move || -> PyResult<Result<R>> {
-        for range in parts.ranges() {
-            if let Err(error) = work(&model, parts.columns(range)?, &mut gathered) {
-                return Ok(Err(error));
-            }
-        }
-        Ok(Ok(gathered))
-    };
-    worker::run(py, None, move |_| ssdl::threads::run(threads, all))?.0?.or_raise(py)
-}
-
 fn judge<'py, T: Holds>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
     threads: usize,
 ) -> PyResult<Said<'py>> {
+    let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
     let n_classes = model.classes().len();
-    let work = |model: &Model<T>, part, said: &mut (Vec<usize>, Vec<T>, Vec<T>)| {
+    let work = move |part, said: &mut (Vec<usize>, Vec<T>, Vec<T>)| {
         let more = model.predict(part)?;
         said.0.extend(more.classes);
         said.1.extend(more.scores.into_vec());
         said.2.extend(more.probabilities.into_vec());
         Ok(())
     };
-    let said = part_by_part(py, model, samples, threads, work, Default::default())?;
+    let said = worker::part_by_part(py, parts, threads, Default::default(), work)?;
     let by_class = |values: Vec<T>| {
         let n_samples = values.len() / n_classes.max(1);
         let matrix = Matrix::from_columns(n_classes, n_samples, values);
@@ -361,12 +341,13 @@ fn code<'py, T: Holds>(
     sparse: bool,
     threads: usize,
 ) -> PyResult<Codes<'py>> {
-    let work = |model: &Model<T>, part, codes: &mut Collected<T>| {
+    let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
+    let collected = Collected::new(model.codes().rows(), parts.n_samples(), sparse);
+    let work = move |part, codes: &mut Collected<T>| {
         codes.add(model.code(part)?);
         Ok(())
     };
-    let collected = Collected::new(model.codes().rows(), 0, sparse);
-    part_by_part(py, model, samples, threads, work, collected)?.give(py)
+    worker::part_by_part(py, parts, threads, collected, work)?.give(py)
 }
 
 fn query<'py, T: Holds>(

@@ -92,18 +92,13 @@ fn apply<'py, T: Precise>(
     let find = &mut |name: &str| known.remove(name);
     let pipeline = Pipeline::restore(&plans, n_features, image, find).or_raise(py)?;
     let parts = Parts::new(samples);
-    let work = move || -> PyResult<Result<Matrix<T>>> {
-        let n_prepared = pipeline.n_prepared();
-        let mut values = Vec::with_capacity(n_prepared * parts.n_samples());
-        for range in parts.ranges() {
-            match pipeline.apply(parts.columns(range)?) {
-                Ok(some) => values.extend(some.into_vec()),
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-        let all = Matrix::from_columns(n_prepared, parts.n_samples(), values);
-        Ok(Ok(all.unwrap_or_else(|| Matrix::zeros(n_prepared, 0))))
+    let (n_samples, n_prepared) = (parts.n_samples(), pipeline.n_prepared());
+    let work = move |part, values: &mut Vec<T>| {
+        values.extend(pipeline.apply(part)?.into_vec());
+        Ok(())
     };
-    let done = worker::run(py, None, move |_| threads::run(n_threads, work))?.0?;
-    rows(py, done.or_raise(py)?)
+    let room = Vec::with_capacity(n_prepared * n_samples);
+    let values = worker::part_by_part(py, parts, n_threads, room, work)?;
+    let all = Matrix::from_columns(n_prepared, n_samples, values);
+    rows(py, all.unwrap_or_else(|| Matrix::zeros(n_prepared, 0)))
 }

@@ -10,7 +10,11 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use ssdl::fit::{Flow, Progress, Watch};
+use ssdl::fit::{Flow, Progress, Step, Watch};
+use ssdl::{Error, Matrix, Result};
+
+use crate::arrays::{Parts, Precise};
+use crate::error::OrRaise;
 
 /// How often signals are looked for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -82,11 +86,34 @@ pub fn run<R: Send + 'static>(
     }
 }
 
+/// Works on part after part of the rows with so many threads; Ctrl-C ends it with the part at hand.
+pub fn part_by_part<T: Precise, R: Send + 'static>(
+    py: Python<'_>,
+    parts: Parts<T>,
+    threads: usize,
+    mut gathered: R,
+    mut work: impl FnMut(Matrix<T>, &mut R) -> Result<()> + Send + 'static,
+) -> PyResult<R> {
+    let look = Progress { iteration: 0, max_iterations: 0, step: Step::Codes, objective: None };
+    let all = move |watch: &mut dyn Watch| -> PyResult<Result<R>> {
+        for range in parts.ranges() {
+            if watch.step(&look) == Flow::Stop {
+                return Ok(Err(Error::Cancelled));
+            }
+            if let Err(error) = work(parts.columns(range)?, &mut gathered) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(gathered))
+    };
+    run(py, None, move |watch| ssdl::threads::run(threads, || all(watch)))?.0?.or_raise(py)
+}
+
 fn hear<R: Send>(
     py: Python<'_>,
     inbox: &mut Receiver<Word<R>>,
     patience: Duration,
-) -> Result<Word<R>, RecvTimeoutError> {
+) -> std::result::Result<Word<R>, RecvTimeoutError> {
     py.detach(move || inbox.recv_timeout(patience))
 }
 
