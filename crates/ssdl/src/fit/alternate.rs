@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::accelerate::{carry_on, overshoot};
 use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch, Weights};
-use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
+use crate::classifier::{
+    Active, ActivePoints, LinearClassifier, Shares, best, labelled, margin, ridge,
+};
 use crate::codes::{Coding, Coordinate, Descent, Margin, Quadratic};
 use crate::dictionary::{Statistics, Update, gram, init, project, revive};
 use crate::graph::Laplacian;
@@ -157,11 +159,9 @@ impl<'a, T: Real> Run<'a, T> {
         };
         let gram = gram(&atoms);
         let reconstruction = Statistics::of(samples, &codes, energy).residual(&atoms, &gram);
-        let labelled: Vec<usize> =
-            (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
         let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
         let classifier = ridge(
-            &codes.select_columns(&labelled),
+            &codes.select_columns(&labelled(labels)),
             &classes,
             labels.classes().len(),
             T::of(recipe.weights.rho()),

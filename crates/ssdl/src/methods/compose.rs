@@ -26,7 +26,7 @@ pub(super) const SVM_SHARPNESS: f64 = 1.7;
 const ASKED: usize = 500;
 /// Share of them that may be taken for another class.
 const MISJUDGED: f64 = 0.1;
-const NO_LONGER_BENT: &str = "labelled samples coded as new ones were often taken for others, so \
+const FITTED_ANEW: &str = "labelled samples coded as new ones were often taken for others, so \
 the classifier was fitted anew on codes that know no labels; a smaller `discrimination` may do better";
 
 choice! {
@@ -302,15 +302,16 @@ impl Composition {
         let started = Instant::now();
         match self.classifier {
             Ending::Margin { sharpness, active_points } => {
+                if fitted.stop == Stop::Cancelled {
+                    return Ok(());
+                }
                 let learnt_already = self.weights.discrimination > 0.0;
-                if fitted.stop == Stop::Cancelled || (learnt_already && self.uses_graph()) {
+                let anew = learnt_already && self.misjudges_as_new(fitted, admitted);
+                if learnt_already && !anew {
                     return Ok(());
                 }
-                if learnt_already && !self.misjudges_as_new(fitted, admitted) {
-                    return Ok(());
-                }
-                if learnt_already {
-                    watch.notice(NO_LONGER_BENT);
+                if anew {
+                    watch.notice(FITTED_ANEW);
                     let Fitted { atoms, codes, .. } = fitted;
                     *codes = code_new(&admitted.features, atoms, self.weights.sparsity, None);
                 }
@@ -339,6 +340,9 @@ impl Composition {
     /// of new ones. In many dimensions with few labels that does little harm; with few features the
     /// classifier may not even recognise the samples it was taught.
     fn misjudges_as_new<T: Real>(&self, fitted: &Fitted<T>, admitted: &Admitted<T>) -> bool {
+        if self.uses_graph() {
+            return false;
+        }
         let known = labelled(&admitted.labels);
         let asked: Vec<usize> = known.iter().copied().step_by(known.len() / ASKED + 1).collect();
         let samples = admitted.features.select_columns(&asked);
@@ -371,10 +375,8 @@ pub(super) fn fit_svm<T: Real>(
     (grid, folds): (Grid, usize),
     watch: &mut dyn Watch,
 ) -> Result<Trained<T>> {
-    let labelled: Vec<usize> =
-        (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
     let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
-    let (known, n_classes) = (features.select_columns(&labelled), labels.classes().len());
+    let (known, n_classes) = (features.select_columns(&labelled(labels)), labels.classes().len());
     let chosen = match grid.values() {
         [only] => *only,
         several => {
