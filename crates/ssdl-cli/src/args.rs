@@ -55,6 +55,7 @@ pub enum Command {
     Fit(Box<Fit>),
     Predict(Predict),
     Inspect(Inspect),
+    Atoms(Atoms),
     Graph(Graph),
     Methods(Methods),
     Experiment(Experiment),
@@ -65,9 +66,9 @@ pub enum Command {
 /// Learn handwritten digits from ten labels a class, and compare
 #[derive(Args)]
 #[command(after_help = "\
-Uses the 1797 digits inside the program. Writes digits.ssdl (the model),
-digits-atoms.png (its atoms), digits-train.csv and digits-test.csv (the samples,
-to go on with).
+Uses the 1797 digits inside the program. Writes digits-report.html (open it in a
+browser), digits.ssdl (the model), digits-atoms.png (its atoms), digits-train.csv
+and digits-test.csv (the samples, to go on with).
 
 Example:
   ssdl demo --out demo")]
@@ -117,7 +118,7 @@ Examples:
       --set n_atoms=300 --set sparsity=0.2 --image 28x28 --trace trace.csv
   ssdl fit digits.npy --labels digits.csv --model digits.ssdl --image 28x28 \\
       --prepare 'join=[deskew,gradients=9/4/2 | deskew]' --prepare scale=5
-  ssdl fit images/ --model images.ssdl --image 32x32
+  ssdl fit images/ --model images.ssdl --image 32x32 --report images.html
 
 `ssdl methods ssdl-ga` explains the knobs, `ssdl methods` the preparation.")]
 pub struct Fit {
@@ -143,6 +144,10 @@ pub struct Fit {
     /// Write the objective after every step as CSV
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write a page to look at: mistakes, atoms, the least sure samples, any one
+    /// explained. Hides labels in turn to compare: some twenty more fits
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Number type; single is as accurate here, faster and smaller
     #[arg(long, default_value = "single")]
     pub precision: Precision,
@@ -177,20 +182,50 @@ pub struct Predict {
     /// Write the sparse codes as a NumPy array, one row per sample
     #[arg(long, value_name = "FILE.npy")]
     pub codes: Option<PathBuf>,
+    /// Write a page to look at: mistakes, the least sure samples, any one explained
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
-/// Tell what is in a model
+/// Tell what is in a model, or why it judges a sample as it does
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   ssdl inspect digits.ssdl
-  ssdl inspect digits.ssdl --atoms atoms.png")]
+  ssdl inspect digits.ssdl --sample 3 --svg sample.svg
+  ssdl inspect digits.ssdl --report digits.html")]
 pub struct Inspect {
     /// Model saved by `ssdl fit`
     pub model: PathBuf,
-    /// Draw the atoms, if samples are images
+    /// Explain this training sample, counted from 0: its classes, atoms, neighbours
+    #[arg(long, value_name = "N")]
+    pub sample: Option<usize>,
+    /// Draw the explanation
+    #[arg(long, value_name = "FILE.svg", requires = "sample")]
+    pub svg: Option<PathBuf>,
+    /// Write a page to look at, of what the model file holds
+    #[arg(long, value_name = "FILE.html", conflicts_with = "sample")]
+    pub report: Option<PathBuf>,
+}
+
+/// Draw the atoms of a model: images where samples are images, else bars
+#[derive(Args)]
+#[command(after_help = "\
+Every class begins a line, with the atoms first that speak most for it.
+
+Examples:
+  ssdl atoms digits.ssdl --png atoms.png
+  ssdl atoms flowers.ssdl --svg atoms.svg")]
+#[group(required = true, multiple = true, args = ["png", "svg"])]
+pub struct Atoms {
+    /// Model saved by `ssdl fit`
+    pub model: PathBuf,
+    /// Picture of pixels
     #[arg(long, value_name = "FILE.png")]
-    pub atoms: Option<PathBuf>,
+    pub png: Option<PathBuf>,
+    /// Drawing, with the names of the classes
+    #[arg(long, value_name = "FILE.svg")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Tell what the graph between samples looks like
@@ -239,7 +274,7 @@ an interrupted experiment goes on where it stopped.
 
 Examples:
   ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl
-  ssdl experiment laplacians --data DATA --quick
+  ssdl experiment laplacians --data DATA --quick --report graphs.html
   ssdl experiment my-plan.toml --data DATA --out my-rows.csv")]
 pub struct Experiment {
     #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
@@ -268,6 +303,9 @@ pub struct Experiment {
     /// Show the overview of a comparison of methods alone
     #[arg(long)]
     pub brief: bool,
+    /// Write a page to look at: the tables, curves, and one model from near
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Look for good knobs, with nothing but the labels there are
@@ -403,8 +441,18 @@ fn image(text: &str) -> Result<[usize; 2], String> {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 9] =
-    ["demo", "fit", "predict", "inspect", "graph", "methods", "experiment", "tune", "data"];
+pub const COMMANDS: [&str; 10] = [
+    "demo",
+    "fit",
+    "predict",
+    "inspect",
+    "atoms",
+    "graph",
+    "methods",
+    "experiment",
+    "tune",
+    "data",
+];
 
 /// What clap says over several lines, in one.
 pub fn in_one_line(error: &clap::Error) -> String {

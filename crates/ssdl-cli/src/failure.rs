@@ -91,3 +91,12 @@ impl From<ssdl_experiments::Error> for Failure {
         }
     }
 }
+
+impl From<ssdl_report::Error> for Failure {
+    fn from(error: ssdl_report::Error) -> Self {
+        match error {
+            ssdl_report::Error::Model(inner) => inner.into(),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}

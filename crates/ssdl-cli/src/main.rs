@@ -7,7 +7,7 @@ mod failure;
 mod input;
 mod memory;
 mod output;
-mod picture;
+mod pages;
 mod print;
 mod progress;
 mod saved;
@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Fit(args) => commands::fit::run(args, common),
         Command::Predict(args) => commands::predict::run(args, common),
         Command::Inspect(args) => commands::inspect::run(args, common),
+        Command::Atoms(args) => commands::atoms::run(args, common),
         Command::Graph(args) => commands::graph::run(args, common),
         Command::Methods(args) => commands::methods::run(args, common),
         Command::Experiment(args) => commands::experiment::run(args, common),

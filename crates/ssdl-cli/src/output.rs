@@ -35,9 +35,7 @@ pub fn check_different(paths: &[Option<&Path>]) -> Outcome {
     }
 }
 
-/// Writes a small file.
+/// Writes a small file, whole or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
-    std::fs::write(path, bytes).map_err(|error| {
-        Failure::Failed(format!("{}: cannot be written: {error}; check the path", path.display()))
-    })
+    Ok(ssdl_data::write_bytes(path, bytes)?)
 }

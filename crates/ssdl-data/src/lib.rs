@@ -45,4 +45,4 @@ pub use error::{Cell, Error, Result, Row};
 pub use options::{Column, Format, Options};
 pub use read::{read, read_labels};
 pub use table::Table;
-pub use write::{check_writable, write_npy, write_predictions, write_predictions_to};
+pub use write::{check_writable, write_bytes, write_npy, write_predictions, write_predictions_to};

@@ -54,6 +54,16 @@ pub fn write_npy<T: Real>(path: impl AsRef<Path>, matrix: &Matrix<T>) -> Result<
     })
 }
 
+/// Writes bytes.
+///
+/// The file appears only when it is complete; one that was there before is replaced.
+///
+/// # Errors
+/// If the file cannot be written; one that was there before is then still there.
+pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    replace(path.as_ref(), |file| file.write_all(bytes))
+}
+
 /// Tells before long work whether a file can be written there. Leaves nothing behind and does not
 /// touch a file that exists.
 ///

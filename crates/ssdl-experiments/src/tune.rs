@@ -10,15 +10,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use ssdl::classifier::svm::stratified_folds;
 use ssdl::fit::{Silent, Start};
 use ssdl::methods::{Method, Options};
-use ssdl::{Labels, Model, Real, Samples};
+use ssdl::{Model, Real, Samples};
 
+use crate::folds::Folds;
 use crate::{Error, Result, Watch};
-
-/// Folds at the most; fewer where a class has fewer labels.
-const FOLDS: usize = 5;
 
 /// A method with knobs, as `ssdl tune` writes it and `ssdl fit` reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,7 +149,7 @@ pub fn tune<T: Real>(
         }));
     }
     let mut search = Search::new(method, samples, options, budget, watch)?;
-    search.total = stages.iter().map(Vec::len).sum::<usize>() * search.folds.len();
+    search.total = stages.iter().map(Vec::len).sum::<usize>() * search.folds.hidden.len();
     let mut best = fixed.to_vec();
     let mut right = search.judge(&best, 0)?.unwrap_or(0);
     let before = search.share(right);
@@ -179,7 +176,7 @@ pub fn tune<T: Real>(
         knobs: best,
         accuracy: search.share(right),
         before,
-        folds: search.folds.len(),
+        folds: search.folds.hidden.len(),
         fits: search.fits,
         tried: search.tried,
         cut_short,
@@ -259,8 +256,7 @@ struct Search<'a, T> {
     budget: Budget,
     watch: &'a dyn Watch,
     started: Instant,
-    /// Samples whose labels are hidden, by fold.
-    folds: Vec<Vec<usize>>,
+    folds: Folds,
     n_labelled: usize,
     /// Where fits of each fold start: the best of that fold so far.
     starts: Vec<Option<Start<T>>>,
@@ -277,22 +273,16 @@ impl<'a, T: Real> Search<'a, T> {
         budget: Budget,
         watch: &'a dyn Watch,
     ) -> Result<Self> {
-        let labels = samples.labels();
-        let least = labels.counts().into_iter().filter(|count| *count > 0).min().unwrap_or(0);
-        if least < 2 {
-            return Err(Error::Fit(ssdl::Error::Labels(
+        let counts = samples.labels().counts();
+        let alone = counts.into_iter().any(|count| count == 1);
+        let folds =
+            Folds::new(samples.labels(), options.seed).filter(|_| !alone).ok_or_else(|| {
+                Error::Fit(ssdl::Error::Labels(
                 "a class has a single label: hiding it leaves nothing to learn the class from; \
                  tuning needs two labels a class at least"
                     .into(),
-            )));
-        }
-        let labelled: Vec<usize> =
-            (0..labels.len()).filter(|&j| labels.assigned()[j].is_some()).collect();
-        let classes: Vec<usize> = labels.assigned().iter().flatten().copied().collect();
-        let count = FOLDS.min(least);
-        let fold_of = stratified_folds(&classes, count, options.seed);
-        let mut folds = vec![Vec::new(); count];
-        labelled.iter().zip(fold_of).for_each(|(&sample, fold)| folds[fold].push(sample));
+            ))
+            })?;
         Ok(Self {
             method,
             samples,
@@ -300,9 +290,9 @@ impl<'a, T: Real> Search<'a, T> {
             budget,
             watch,
             started: Instant::now(),
-            starts: vec![None; folds.len()],
+            starts: vec![None; folds.hidden.len()],
+            n_labelled: folds.n_hidden(),
             folds,
-            n_labelled: labelled.len(),
             tried: Vec::new(),
             fits: 0,
             total: 0,
@@ -327,11 +317,12 @@ impl<'a, T: Real> Search<'a, T> {
     /// Hidden labels that these knobs find; `None` as soon as they cannot find `needed` any more.
     fn judge(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
         let (mut right, mut left) = (0, self.n_labelled);
-        let mut ends = Vec::with_capacity(self.folds.len());
-        for fold in 0..self.folds.len() {
+        let count = self.folds.hidden.len();
+        let mut ends = Vec::with_capacity(count);
+        for fold in 0..count {
             let (found, end) = self.fit(knobs, fold)?;
             right += found;
-            left -= self.folds[fold].len();
+            left -= self.folds.hidden[fold].len();
             ends.push(end);
             if right + left < needed {
                 self.tried.push(Tried { knobs: knobs.to_vec(), accuracy: None });
@@ -348,18 +339,15 @@ impl<'a, T: Real> Search<'a, T> {
         knobs: &[(String, String)],
         fold: usize,
     ) -> Result<(usize, Option<Start<T>>)> {
-        let labels = self.samples.labels();
-        let mut assigned = labels.assigned().to_vec();
-        self.folds[fold].iter().for_each(|&sample| assigned[sample] = None);
-        let hidden = Labels::new(labels.classes().to_vec(), assigned)?;
-        let samples = Samples::new(self.samples.features().clone(), hidden)?;
+        let samples = self.folds.without(fold, self.samples)?;
         let options = Options { start: self.starts[fold].clone(), ..self.options.clone() };
         let model = self.method.fit(knobs, samples, &options, &mut Silent)?;
         self.fits += 1;
         self.watch.done(self.fits, self.total.max(self.fits), "fits of the search");
         let said = model.transduction().classes;
-        let truth = labels.assigned();
-        let right = self.folds[fold].iter().filter(|&&j| Some(said[j]) == truth[j]).count();
+        let truth = self.samples.labels().assigned();
+        let hidden = &self.folds.hidden[fold];
+        let right = hidden.iter().filter(|&&j| Some(said[j]) == truth[j]).count();
         Ok((right, end(&model)))
     }
 }

@@ -9,12 +9,15 @@ use ssdl::fit::{Silent, Stop};
 use ssdl::methods::{Options, SsdlGa, find};
 use ssdl::samples::split::{Split, per_class};
 use ssdl::{Labels, Matrix, Model, Samples, threads};
+use ssdl_experiments::{Cell, Table};
+use ssdl_report::{Page, mosaic};
 
 use crate::args::{Common, Demo};
 use crate::failure::{Failure, Outcome};
+use crate::pages::{self, Names};
 use crate::print::{Grid, Sheet, percent, seconds};
 use crate::progress::Onlooker;
-use crate::{cancel, output, picture, print};
+use crate::{cancel, output, print};
 
 /// Labels of each class that the methods see.
 const LABELLED: usize = 10;
@@ -37,7 +40,8 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
     results.extend(others(&digits, &options)?);
 
     model.save(&files.model)?;
-    output::write(&files.atoms, &picture::atoms(&model)?)?;
+    output::write(&files.atoms, &mosaic::png(&model)?)?;
+    pages::write(&files.report, &page(&digits, &model, &results, common)?)?;
     let (shown, held_out) = (&digits.training, &digits.test);
     output::write(&files.train, csv(shown.features(), shown.labels()).as_bytes())?;
     output::write(&files.test, csv(&held_out.0, &held_out.1).as_bytes())?;
@@ -51,6 +55,7 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
 struct Files {
     model: PathBuf,
     atoms: PathBuf,
+    report: PathBuf,
     train: PathBuf,
     test: PathBuf,
 }
@@ -66,10 +71,11 @@ impl Files {
         let files = Self {
             model: at("digits.ssdl"),
             atoms: at("digits-atoms.png"),
+            report: at("digits-report.html"),
             train: at("digits-train.csv"),
             test: at("digits-test.csv"),
         };
-        for path in [&files.model, &files.atoms, &files.train, &files.test] {
+        for path in [&files.model, &files.atoms, &files.report, &files.train, &files.test] {
             output::check(path, &[]).map_err(|error| {
                 Failure::Failed(format!("{error}; or choose a folder with --out"))
             })?;
@@ -179,6 +185,37 @@ fn judge(
     Ok(Result { method: shown.to_owned(), unlabelled, held_out, seconds })
 }
 
+/// The page to look at: the methods beside each other, then the model on the digits held out.
+fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common) -> Outcome<Page> {
+    let (raw, labels) = &digits.test;
+    let truth = labels.assigned().iter().map(|class| class.map(|c| labels.classes()[c].clone()));
+    let truth: Vec<Option<String>> = truth.collect();
+    let names = Names::default();
+    let test = pages::Test { raw, truth: &truth, names: &names };
+    let title = "Handwritten digits from ten labels a class".to_owned();
+    let training = Some(digits.training.features());
+    let mut page = pages::of_test(title, model, training, &test, common.threads.into())?;
+    let best = |share: fn(&Result) -> f64| results.iter().map(share).fold(0.0, f64::max);
+    let (unlabelled, held_out) = (best(|r| r.unlabelled), best(|r| r.held_out));
+    let line = |result: &Result| {
+        let cells = vec![
+            Cell::marked(percent(result.unlabelled), result.unlabelled == unlabelled),
+            Cell::marked(percent(result.held_out), result.held_out == held_out),
+            Cell::plain(seconds(result.seconds)),
+        ];
+        (result.method.clone(), cells)
+    };
+    page.tables.push(Table {
+        heading: format!("{} labels for each method", digits.split.labelled.len()),
+        names: "method".into(),
+        columns: ["unlabelled right", "held out right", "time"].map(str::to_owned).to_vec(),
+        lines: results.iter().map(line).collect(),
+    });
+    page.about_tables =
+        "The same labels and the same preparation for all; the best is marked.".into();
+    Ok(page)
+}
+
 fn header() -> String {
     let pixels: Vec<String> = (0..64).map(|at| format!("pixel{at}")).collect();
     format!("{},label\n", pixels.join(","))
@@ -213,15 +250,17 @@ fn text(digits: &Digits, results: &[Result], files: &Files) -> String {
         ]);
     }
     let (model, atoms) = (files.model.display(), files.atoms.display());
+    let report = files.report.display();
     let (train, test) = (files.train.display(), files.test.display());
     let mut sheet = Sheet::default();
+    sheet.row("report", format!("{report}; open it in a browser"));
     sheet.row("model", model.to_string()).row("atoms", atoms.to_string());
     sheet.row("samples", format!("{train}, {test}"));
     format!(
         "Handwritten digits of 8 x 8 pixels: {n_labels} labelled, {} unlabelled, {} held out.\n\n\
          {}\n\n{}\n\n\
          Try next:\n  \
-         ssdl inspect {model}\n  \
+         ssdl inspect {model} --sample 3\n  \
          ssdl predict {model} {test} --label-column label --out labels.csv\n  \
          ssdl fit {train} --label-column label --image 8x8 --model mine.ssdl\n  \
          ssdl methods ssdl-ga",
@@ -251,6 +290,7 @@ fn answer(digits: &Digits, model: &Model<f64>, results: &[Result], files: &Files
         "results": results.collect::<Vec<_>>(),
         "model": path(&files.model),
         "atoms": path(&files.atoms),
+        "report": path(&files.report),
         "train": path(&files.train),
         "test": path(&files.test),
     })

@@ -7,18 +7,23 @@ use serde_json::json;
 use ssdl::threads;
 use ssdl_experiments::comparison::{self, Choice};
 use ssdl_experiments::graphs::{self, Scope};
-use ssdl_experiments::{Plan, Rows};
+use ssdl_experiments::{Closer, Plan, Rows};
+use ssdl_report::{Judged, Look, Page, Subject};
 
 use crate::args::{Common, Experiment};
 use crate::failure::{Failure, Outcome};
 use crate::progress::FitCounter;
-use crate::{cancel, print};
+use crate::{cancel, output, pages, print};
 
 /// Runs the command.
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
     let plan = Plan::find(&args.name)?;
     let started = Instant::now();
     let path = out(args);
+    if let Some(report) = &args.report {
+        output::check(report, &[&path])?;
+    }
+    let mut page = pages::begun(plan.title().to_owned(), String::new());
     let (tables, count) = match &plan {
         Plan::Graphs(plan) => {
             refuse_of_comparisons(args)?;
@@ -27,7 +32,12 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             watched(args, common, |folder, counter| {
                 graphs::run(plan, scope, folder, &rows, counter)
             })?;
-            (graphs::report(plan, &rows.all()), rows.all().len())
+            let shown = rows.all();
+            page.tables = graphs::tables(plan, &shown);
+            page.about_tables =
+                "Errors in per cent; the smaller of ours and the paper's is marked.".into();
+            look(&mut page, args, |folder| graphs::closer(plan, common.threads.into(), folder))?;
+            (graphs::report(plan, &shown), shown.len())
         }
         Plan::Comparison(plan) => {
             if args.quick {
@@ -48,10 +58,19 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             })?;
             let mut shown = rows.all();
             shown.retain(|row| choice.wants(&row.run, &row.method));
+            page.tables = comparison::tables(plan, &shown);
+            page.curves = comparison::curves(plan, &shown);
+            page.about_tables =
+                "Accuracy in per cent; the better of ours and the paper's is marked.".into();
+            look(&mut page, args, |folder| comparison::closer(plan, &choice, folder))?;
             let make = if args.brief { comparison::overview } else { comparison::report };
             (make(plan, &shown), rows.all().len())
         }
     };
+    if let Some(report) = &args.report {
+        page.lead = format!("{count} fits; the rows are in {}.", pages::name_of(&path));
+        pages::write(report, &page)?;
+    }
     if common.json {
         print::json(&json!({
             "title": plan.title(),
@@ -59,6 +78,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             "n_rows": count,
             "seconds": started.elapsed().as_secs_f64(),
             "tables": tables,
+            "report": args.report.as_ref().map(|path| path.display().to_string()),
         }))
     } else if args.brief {
         print::to_stdout(tables.trim_end())
@@ -66,6 +86,36 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
         let path = path.display();
         print::to_stdout(&format!("## {}\n\n{tables}{count} rows in {path}\n", plan.title()))
     }
+}
+
+/// Adds one model of the plan from near, if a page is wanted.
+fn look(
+    page: &mut Page,
+    args: &Experiment,
+    closer: impl FnOnce(&Path) -> ssdl_experiments::Result<Option<Closer>>,
+) -> Outcome {
+    if args.report.is_none() {
+        return Ok(());
+    }
+    if args.tables {
+        page.missing.push(
+            "A closer look at one model is missing: it needs a fit, and --tables runs none.".into(),
+        );
+        return Ok(());
+    }
+    let folder = data(args)?;
+    let Some(closer) = closer(&folder).map_err(|error| told(error, &folder))? else {
+        return Ok(());
+    };
+    let subject = Subject {
+        model: &closer.model,
+        training: Some(&closer.training),
+        training_names: None,
+        feature_names: None,
+        judged: Judged::Others { raw: &closer.test, truth: &closer.truth, names: None },
+    };
+    page.look = Some((closer.name, Look::new(&subject)?));
+    Ok(())
 }
 
 /// Runs the fits, unless only tables are wanted.

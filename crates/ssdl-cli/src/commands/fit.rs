@@ -7,13 +7,16 @@ use std::time::Instant;
 
 use ssdl::fit::Stop;
 use ssdl::methods::{self, Options};
-use ssdl::{Error, Model, Real};
+use ssdl::{Error, Model, Real, Samples};
+use ssdl_experiments::hidden::{self, Trial};
 use ssdl_experiments::tune::Setting;
+use ssdl_report::Page;
 
 use super::summary::{self, Fitted};
 use crate::args::{Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
-use crate::progress::Onlooker;
+use crate::pages::{self, Names};
+use crate::progress::{FitCounter, Onlooker};
 use crate::{cancel, input, output, print};
 
 /// Runs the command.
@@ -50,6 +53,8 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     let started = Instant::now();
     let table = input::read(&args.data, args.image)?;
     options.image = input::image(&args.data, args.image, &table)?;
+    let names =
+        Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
     let samples = input::samples::<T>(&args.data, table)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
@@ -65,6 +70,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
         return Err(Error::Cancelled.into());
     }
 
+    let kept = args.report.is_some().then(|| samples.clone());
     let mut onlooker = Onlooker::new(common.quiet);
     let model = method.fit(&knobs, samples, &options, &mut onlooker);
     let notices = onlooker.finish();
@@ -75,14 +81,37 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     if let Some(path) = &args.trace {
         output::write(path, trace(&model).as_bytes())?;
     }
+    if let Some((path, samples)) = args.report.as_ref().zip(kept) {
+        let trial = Trial { method, knobs: &knobs, options: &options };
+        let page = page(args, common, &trial, &model, &samples, &names);
+        page.and_then(|page| pages::write(path, &page)).map_err(|failure| {
+            Failure::Failed(format!("{failure}; the model is saved in {}", args.model.display()))
+        })?;
+    }
     let path = &args.model;
-    let fitted = Fitted { model, path, notices, read_seconds, save_seconds, memory_needed };
+    let report = args.report.as_deref();
+    let fitted = Fitted { report, model, path, notices, read_seconds, save_seconds, memory_needed };
     if common.json {
         print::json(&fitted.json())?;
     } else {
         print::to_stdout(&fitted.text())?;
     }
     say_if_cancelled(&fitted.model, path)
+}
+
+/// The page of this fit, and how it and others find labels that are hidden from them.
+fn page<T: Real>(
+    args: &Fit,
+    common: &Common,
+    trial: &Trial<'_, T>,
+    model: &Model<T>,
+    samples: &Samples<T>,
+    names: &Names,
+) -> Outcome<Page> {
+    let counter = FitCounter::new(common.quiet);
+    let found = hidden::in_turn(trial, samples, &counter);
+    counter.finish();
+    pages::of_fit(&args.data.data, model, samples, names, &found?, common.threads.into())
 }
 
 /// Preparation, seed and limits; an unknown or impossible step is found here.
@@ -109,8 +138,8 @@ fn check_paths(args: &Fit) -> Outcome {
             .chain(args.graph.as_deref())
             .chain(args.knobs.as_deref()),
     );
-    output::check_different(&[Some(&args.model), args.trace.as_deref()])?;
-    for path in std::iter::once(&args.model).chain(&args.trace) {
+    output::check_different(&[Some(&args.model), args.trace.as_deref(), args.report.as_deref()])?;
+    for path in std::iter::once(&args.model).chain(&args.trace).chain(&args.report) {
         output::check(path, &inputs)?;
     }
     Ok(())

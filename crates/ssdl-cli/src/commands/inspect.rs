@@ -2,17 +2,19 @@
 
 use serde_json::{Value, json};
 use ssdl::{Model, Real};
+use ssdl_report::drawing;
 
+use super::explain;
 use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json, objective_text};
 use crate::args::{Common, Inspect};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, seconds};
 use crate::saved::{self, Saved};
-use crate::{memory, output, picture, print};
+use crate::{memory, output, pages, print};
 
 /// Runs the command.
 pub fn run(args: &Inspect, common: &Common) -> Outcome {
-    if let Some(path) = &args.atoms {
+    for path in args.svg.iter().chain(&args.report) {
         output::check(path, &[&args.model])?;
     }
     match saved::load(&args.model)? {
@@ -22,13 +24,26 @@ pub fn run(args: &Inspect, common: &Common) -> Outcome {
 }
 
 fn inspect<T: Real>(args: &Inspect, common: &Common, model: &Model<T>) -> Outcome {
-    if let Some(path) = &args.atoms {
-        let picture = picture::atoms(model)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", args.model.display())))?;
-        output::write(path, &picture)?;
+    if let Some(sample) = args.sample {
+        return explained(args, common, model, sample);
+    }
+    if let Some(path) = &args.report {
+        pages::write(path, &pages::of_model(&args.model, model, common.threads.into())?)?;
     }
     let size = std::fs::metadata(&args.model).map(|file| file.len()).unwrap_or(0);
     if common.json { print::json(&answer(args, model, size)) } else { show(args, model, size) }
+}
+
+fn explained<T: Real>(args: &Inspect, common: &Common, model: &Model<T>, sample: usize) -> Outcome {
+    let explained = model.explain(&[sample]).map_err(|e| Failure::about(&args.model, e))?;
+    let Some(explained) = explained.first() else { return Ok(()) };
+    if let Some(path) = &args.svg {
+        output::write(path, drawing::svg(model, sample, explained)?.as_bytes())?;
+    }
+    match common.json {
+        true => print::json(&explain::json(model, sample, explained)),
+        false => print::to_stdout(&explain::text(model, sample, explained)),
+    }
 }
 
 /// Non-zero entries of a code, on average.
@@ -70,8 +85,8 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
     sheet.row("stop", format!("{} after {iterations} and {time}", report.stop));
     sheet.row("objective", objective_text(&report.objective));
     sheet.row("made by", format!("ssdl {}, seed {}, {}", report.version, report.seed, T::NAME));
-    if let Some(path) = &args.atoms {
-        sheet.row("picture", path.display().to_string());
+    if let Some(path) = &args.report {
+        sheet.row("report", path.display().to_string());
     }
     print::to_stdout(&sheet.text())
 }
@@ -104,6 +119,6 @@ fn answer<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Value {
         "version": report.version,
         "seed": report.seed,
         "precision": T::NAME,
-        "picture": args.atoms.as_ref().map(|path| path.display().to_string()),
+        "report": args.report.as_ref().map(|path| path.display().to_string()),
     })
 }

@@ -1,8 +1,10 @@
 //! One file a command; each reads its arguments, asks the library and prints the answer.
 
+pub mod atoms;
 pub mod data;
 pub mod demo;
 pub mod experiment;
+mod explain;
 pub mod fit;
 pub mod graph;
 pub mod inspect;

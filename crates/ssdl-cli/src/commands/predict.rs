@@ -11,6 +11,7 @@ use ssdl_data::Table;
 use super::summary::MOST_CLASSES;
 use crate::args::{Common, Predict};
 use crate::failure::{Failure, Outcome};
+use crate::pages::{self, Names};
 use crate::print::{Sheet, counted, percent, seconds, tally};
 use crate::saved::{self, Saved};
 use crate::{input, output, print};
@@ -26,8 +27,8 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     }
     let mut inputs = vec![args.model.as_path(), args.data.data.as_path()];
     inputs.extend(args.data.labels.as_deref());
-    output::check_different(&[file(args), args.codes.as_deref()])?;
-    for path in file(args).into_iter().chain(args.codes.as_deref()) {
+    output::check_different(&[file(args), args.codes.as_deref(), args.report.as_deref()])?;
+    for path in file(args).into_iter().chain(args.codes.as_deref()).chain(args.report.as_deref()) {
         output::check(path, &inputs)?;
     }
     match saved::load(&args.model)? {
@@ -44,9 +45,10 @@ fn file(args: &Predict) -> Option<&Path> {
 fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcome {
     let table = input::read_for(&args.data, model)?;
     check_width(args, model, &table)?;
-    let Table { features, labels: known, sample_names: names, .. } = table;
-    let names = names.as_deref();
+    let Table { features, labels: known, sample_names, feature_names, .. } = table;
+    let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);
+    let kept = args.report.is_some().then(|| raw.clone());
     let started = Instant::now();
     let prediction = threads::run(common.threads.into(), || model.predict(raw))
         .map_err(|error| Failure::about(&args.data.data, error))?;
@@ -57,7 +59,15 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
         ssdl_data::write_npy(path, &prediction.codes)?;
     }
     if let Some(path) = file(args) {
+        let names = names.samples.as_deref();
         ssdl_data::write_predictions(path, names, &prediction.labels, probabilities)?;
+    }
+    if let Some((path, raw)) = args.report.as_ref().zip(kept) {
+        let truth = known.as_deref().unwrap_or_default();
+        let test = pages::Test { raw: &raw, truth, names: &names };
+        let title = format!("{} on {}", model.method(), pages::name_of(&args.data.data));
+        let page = pages::of_test(title, model, None, &test, common.threads.into())?;
+        pages::write(path, &page)?;
     }
     let score = known.map(|known| Score::of(&known, &prediction.labels, model.classes()));
     if common.json {
@@ -68,6 +78,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
         return print::to_stdout(&text);
     }
     let mut csv = Vec::new();
+    let names = names.samples.as_deref();
     ssdl_data::write_predictions_to(&mut csv, names, &prediction.labels, probabilities)?;
     print::to_stdout(String::from_utf8_lossy(&csv).trim_end_matches('\n'))?;
     if !common.quiet {
@@ -142,7 +153,12 @@ fn text<T: Real>(
         }
         sheet.row("accuracy", text);
     }
-    for (name, path) in [("labels", file(args)), ("codes", args.codes.as_deref())] {
+    let files = [
+        ("labels", file(args)),
+        ("codes", args.codes.as_deref()),
+        ("report", args.report.as_deref()),
+    ];
+    for (name, path) in files {
         if let Some(path) = path {
             sheet.row(name, path.display().to_string());
         }
@@ -172,6 +188,7 @@ fn answer<T: Real>(
         "seconds": elapsed,
         "out": path(file(args)),
         "codes": path(args.codes.as_deref()),
+        "report": path(args.report.as_deref()),
     });
     if file(args).is_none() {
         answer["labels"] = json!(prediction.labels);

@@ -42,6 +42,7 @@ pub fn labels_text(labels: &Labels) -> String {
 pub struct Fitted<'a, T> {
     pub model: Model<T>,
     pub path: &'a Path,
+    pub report: Option<&'a Path>,
     pub notices: Vec<String>,
     pub read_seconds: f64,
     pub save_seconds: f64,
@@ -71,6 +72,9 @@ impl<T: Real> Fitted<'_, T> {
         let size = std::fs::metadata(self.path).map(|file| memory::text(file.len()));
         let path = self.path.display();
         sheet.row("model", format!("{path} ({})", size.unwrap_or_default()));
+        if let Some(report) = self.report {
+            sheet.row("report", format!("{}; open it in a browser", report.display()));
+        }
         sheet.row("next", format!("ssdl predict {path} NEW-DATA --out labels.csv"));
         sheet.text()
     }
@@ -127,6 +131,7 @@ impl<T: Real> Fitted<'_, T> {
                 "probability": unlabelled.probability,
             },
             "model": self.path.display().to_string(),
+            "report": self.report.map(|path| path.display().to_string()),
         })
     }
 

@@ -1,10 +1,12 @@
-//! Rows into tables: mean and spread over the seeds, the paper's numbers beside.
+//! Rows into tables and curves: mean and spread over the seeds, the paper's numbers beside.
 
 use std::fmt::Write;
 
 use super::plan::{Data, Paper, Plan, Split};
 use super::row::Row;
+use crate::curve::{Curve, Point, Series};
 use crate::numbers::mean;
+use crate::table::{Cell, Number, Table};
 
 /// Widest overview, in data sets and splits; beyond it they become lines.
 const MOST_COLUMNS: usize = 6;
@@ -14,10 +16,9 @@ const MOST_COLUMNS: usize = 6;
 #[must_use]
 pub fn report(plan: &Plan, rows: &[Row]) -> String {
     let mut text = overview(plan, rows);
-    for data in &plan.data {
-        for split in plan.splits_of(data) {
-            table(&mut text, plan, rows, data, split);
-        }
+    for table in tables(plan, rows).into_iter().skip(1) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "### {}\n\n{}", table.heading, table.markdown());
     }
     text
 }
@@ -26,101 +27,173 @@ pub fn report(plan: &Plan, rows: &[Row]) -> String {
 /// brackets.
 #[must_use]
 pub fn overview(plan: &Plan, rows: &[Row]) -> String {
+    let table = whole(plan, rows);
+    format!("{}:\n\n{}\n", table.heading, table.markdown())
+}
+
+/// The overview, then one table per data set and split.
+#[must_use]
+pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
+    let mut tables = vec![whole(plan, rows)];
+    for data in &plan.data {
+        tables.extend(plan.splits_of(data).filter_map(|split| of_split(plan, rows, data, split)));
+    }
+    tables
+}
+
+/// Test accuracy by the number of unlabelled samples, a curve for each data set that has splits
+/// with three such numbers at the least.
+#[must_use]
+pub fn curves(plan: &Plan, rows: &[Row]) -> Vec<Curve> {
+    plan.data.iter().filter_map(|data| curve(plan, rows, data)).collect()
+}
+
+fn of<'a>(rows: &'a [Row], run: &str, data: &Data, split: &Split) -> Vec<&'a Row> {
+    let same = |row: &&Row| row.run == run && row.data == data.name && row.split == split.name;
+    rows.iter().filter(same).collect()
+}
+
+fn accuracies(rows: &[&Row]) -> Vec<f64> {
+    rows.iter().map(|row| row.test_accuracy).collect()
+}
+
+/// Runs of the plan, and methods that only the paper has.
+fn names(plan: &Plan) -> Vec<&str> {
+    let mut names: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
+    for paper in &plan.paper {
+        if !names.contains(&paper.run.as_str()) {
+            names.push(&paper.run);
+        }
+    }
+    names
+}
+
+fn whole(plan: &Plan, rows: &[Row]) -> Table {
     let pairs =
         plan.data.iter().flat_map(|data| plan.splits_of(data).map(move |split| (data, split)));
     let has_rows = |(data, split): &(&Data, &Split)| {
         rows.iter().any(|row| row.data == data.name && row.split == split.name)
     };
     let splits: Vec<(&Data, &Split)> = pairs.filter(has_rows).collect();
-    let mut runs: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
-    for paper in &plan.paper {
-        if !runs.contains(&paper.run.as_str()) {
-            runs.push(&paper.run);
-        }
-    }
     let cell = |run: &str, (data, split): (&Data, &Split)| {
-        let found = rows
-            .iter()
-            .filter(|row| row.run == run && row.data == data.name && row.split == split.name);
-        let found: Vec<f64> = found.map(|row| row.test_accuracy).collect();
-        let ours = if found.is_empty() { "–".into() } else { format!("{:.1}", mean(&found)) };
-        match paper_of(plan, run, data, split) {
-            Some(paper) => format!("{ours} ({:.1})", paper.accuracy),
-            None => ours,
-        }
+        let found = accuracies(&of(rows, run, data, split));
+        let ours = (!found.is_empty()).then(|| mean(&found));
+        beside(ours, paper_of(plan, run, data, split).map(|paper| paper.accuracy))
     };
-    let has_cells = |run: &&str| splits.iter().any(|split| cell(run, *split) != "–");
-    let runs: Vec<&str> = runs.iter().copied().filter(has_cells).collect();
+    let has_cells = |run: &&str| splits.iter().any(|split| cell(run, *split) != beside(None, None));
+    let runs: Vec<&str> = names(plan).into_iter().filter(has_cells).collect();
     let named = |(data, split): &(&Data, &Split)| format!("{}, {}", data.name, split.name);
-    let names: Vec<String> = splits.iter().map(named).collect();
-    let beside = if plan.paper.is_empty() { "" } else { " (the paper's in brackets)" };
-    let mut text = format!("Test accuracy in per cent, mean over the seeds{beside}:\n\n");
+    let brackets = if plan.paper.is_empty() { "" } else { " (the paper's in brackets)" };
+    let heading = format!("Test accuracy in per cent, mean over the seeds{brackets}");
     if splits.len() <= MOST_COLUMNS {
-        header(&mut text, "run", &names);
-        for run in &runs {
-            let cells: Vec<String> = splits.iter().map(|split| cell(run, *split)).collect();
-            line(&mut text, run, &cells);
-        }
+        let line = |run: &&str| {
+            ((*run).to_owned(), splits.iter().map(|split| cell(run, *split)).collect())
+        };
+        let lines = runs.iter().map(line).collect();
+        Table { heading, names: "run".into(), columns: splits.iter().map(named).collect(), lines }
     } else {
-        header(&mut text, "split", &runs);
-        for (name, split) in names.iter().zip(&splits) {
-            let cells: Vec<String> = runs.iter().map(|run| cell(run, *split)).collect();
-            line(&mut text, name, &cells);
-        }
+        let line = |split: &(&Data, &Split)| {
+            (named(split), runs.iter().map(|run| cell(run, *split)).collect())
+        };
+        let columns = runs.iter().map(|run| (*run).to_owned()).collect();
+        Table { heading, names: "split".into(), columns, lines: splits.iter().map(line).collect() }
     }
-    text.push('\n');
-    text
 }
 
-fn header<S: AsRef<str>>(text: &mut String, first: &str, others: &[S]) {
-    line(text, first, others);
-    line(text, "---", &vec!["---:"; others.len()]);
+/// Our number, the paper's in brackets, the better one marked.
+fn beside(ours: Option<f64>, papers: Option<f64>) -> Cell {
+    let shown = |value: f64| format!("{value:.1}");
+    // What is shown as the same is not the better one.
+    let ahead = |a: Option<f64>, b: Option<f64>| {
+        a.zip(b).is_some_and(|(a, b)| a > b && shown(a) != shown(b))
+    };
+    let text = ours.map_or_else(|| "–".into(), shown);
+    Cell {
+        number: Number { text, better: ahead(ours, papers) },
+        beside: papers.map(|value| Number { text: shown(value), better: ahead(papers, ours) }),
+    }
 }
 
-fn line<S: AsRef<str>>(text: &mut String, first: &str, others: &[S]) {
-    let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
-    text.push_str(&format!("| {first} | {} |\n", others.join(" | ")));
-}
-
-fn table(text: &mut String, plan: &Plan, rows: &[Row], data: &Data, split: &Split) {
-    let of_split: Vec<&Row> =
-        rows.iter().filter(|row| row.data == data.name && row.split == split.name).collect();
-    let Some(first) = of_split.first() else { return };
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "### {}, {} ({} labelled, {} unlabelled, {} test)\n\n\
-         | run | test % | unlabelled % | paper's test % | seconds to fit | to predict | seeds |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        data.name, split.name, first.n_labelled, first.n_unlabelled, first.n_test
-    );
+fn of_split(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Table> {
+    let any = |row: &&Row| row.data == data.name && row.split == split.name;
+    let first = rows.iter().find(any)?;
+    let mut lines = Vec::new();
     for run in plan.runs_of(data) {
-        let rows: Vec<&&Row> = of_split.iter().filter(|row| row.run == run.name).collect();
+        let rows = of(rows, &run.name, data, split);
         if rows.is_empty() {
             continue;
         }
         let over = |pick: fn(&Row) -> f64| rows.iter().map(|row| pick(row)).collect::<Vec<f64>>();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {:.3} | {:.3} | {} |",
-            run.name,
-            spread(&over(|row| row.test_accuracy)),
-            spread(&over(|row| row.unlabelled_accuracy)),
-            paper(plan, &run.name, data, split).unwrap_or_else(|| "–".into()),
-            mean(&over(|row| row.fit_seconds)),
-            mean(&over(|row| row.predict_seconds)),
-            rows.len()
-        );
+        let test = accuracies(&rows);
+        let papers = paper_of(plan, &run.name, data, split);
+        let ours_better = papers.is_some_and(|paper| mean(&test) > paper.accuracy);
+        let papers_better = papers.is_some_and(|paper| paper.accuracy > mean(&test));
+        let cells = vec![
+            Cell::marked(with_spread(&test), ours_better),
+            Cell::plain(with_spread(&over(|row| row.unlabelled_accuracy))),
+            Cell::marked(papers.map_or_else(|| "–".into(), words), papers_better),
+            Cell::plain(format!("{:.3}", mean(&over(|row| row.fit_seconds)))),
+            Cell::plain(format!("{:.3}", mean(&over(|row| row.predict_seconds)))),
+            Cell::plain(rows.len().to_string()),
+        ];
+        lines.push((run.name.clone(), cells));
     }
     let others = plan.paper.iter().filter(|paper| {
         let known = plan.run.iter().any(|run| run.name == paper.run);
         !known && paper.data == data.name && is_of(paper.split.as_ref(), split)
     });
     for other in others {
-        let number = paper(plan, &other.run, data, split).unwrap_or_default();
-        let _ = writeln!(text, "| {} (paper) | | | {number} | | | |", other.run);
+        let mut cells = vec![Cell::default(); 6];
+        cells[2] = Cell::plain(words(other));
+        lines.push((format!("{} (paper)", other.run), cells));
     }
-    text.push('\n');
+    let columns =
+        ["test %", "unlabelled %", "paper's test %", "seconds to fit", "to predict", "seeds"];
+    Some(Table {
+        heading: format!(
+            "{}, {} ({} labelled, {} unlabelled, {} test)",
+            data.name, split.name, first.n_labelled, first.n_unlabelled, first.n_test
+        ),
+        names: "run".into(),
+        columns: columns.map(str::to_owned).to_vec(),
+        lines,
+    })
+}
+
+fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
+    let of_data = |split: &Split| {
+        let row = rows.iter().find(|row| row.data == data.name && row.split == split.name);
+        row.map(|row| row.n_unlabelled)
+    };
+    let mut sizes: Vec<(usize, &Split)> =
+        plan.splits_of(data).filter_map(|split| Some((of_data(split)?, split))).collect();
+    sizes.sort_by_key(|(size, _)| *size);
+    if sizes.len() < 3 || sizes.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return None;
+    }
+    let mut series = Vec::new();
+    for run in plan.runs_of(data) {
+        let ours = sizes.iter().filter_map(|(size, split)| {
+            let found = accuracies(&of(rows, &run.name, data, split));
+            let y = (!found.is_empty()).then(|| mean(&found))?;
+            Some(Point { x: *size as f64, y, spread: deviation(&found) })
+        });
+        let papers = sizes.iter().filter_map(|(size, split)| {
+            let paper = paper_of(plan, &run.name, data, split)?;
+            Some(Point { x: *size as f64, y: paper.accuracy, spread: 0.0 })
+        });
+        let (ours, papers): (Vec<Point>, Vec<Point>) = (ours.collect(), papers.collect());
+        if ours.is_empty() {
+            continue;
+        }
+        series.push(Series { name: run.name.clone(), points: ours, dashed: false });
+        if !papers.is_empty() {
+            let name = format!("{}, the paper's", run.name);
+            series.push(Series { name, points: papers, dashed: true });
+        }
+    }
+    let (heading, along) = (data.name.clone(), "unlabelled samples".to_owned());
+    (!series.is_empty()).then_some(Curve { heading, along, series })
 }
 
 fn is_of(named: Option<&String>, split: &Split) -> bool {
@@ -133,20 +206,25 @@ fn paper_of<'a>(plan: &'a Plan, run: &str, data: &Data, split: &Split) -> Option
     })
 }
 
-fn paper(plan: &Plan, run: &str, data: &Data, split: &Split) -> Option<String> {
-    let found = paper_of(plan, run, data, split)?;
-    Some(match found.spread {
-        Some(spread) => format!("{} ± {spread}", found.accuracy),
-        None => found.accuracy.to_string(),
-    })
+/// A number of the paper as it prints it.
+fn words(paper: &Paper) -> String {
+    match paper.spread {
+        Some(spread) => format!("{} ± {spread}", paper.accuracy),
+        None => paper.accuracy.to_string(),
+    }
 }
 
 /// Mean and standard deviation; a dash where there is nothing to take the mean of.
-fn spread(values: &[f64]) -> String {
+fn with_spread(values: &[f64]) -> String {
     let mean = mean(values);
     if mean.is_nan() {
         return "–".into();
     }
+    format!("{mean:.2} ± {:.2}", deviation(values))
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
-    format!("{mean:.2} ± {:.2}", variance.sqrt())
+    variance.sqrt()
 }

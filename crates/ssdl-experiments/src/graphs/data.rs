@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ssdl::graph::Width;
 use ssdl::random::{Purpose, normal, substream};
-use ssdl::samples::prepare::{Pipeline, Plan as Step};
+use ssdl::samples::prepare::Pipeline;
 use ssdl::samples::split::per_class;
 use ssdl::{Labels, Matrix};
 use ssdl_data::{Column as Place, Options};
@@ -18,6 +18,14 @@ pub struct Raw {
     test: (Matrix<f32>, Labels),
     /// $\mu(X^2)$: the mean squared value of the training file.
     power: f64,
+}
+
+/// The samples of one column before they are prepared.
+pub struct Drawn {
+    pub train: Matrix<f32>,
+    pub labels: Labels,
+    pub test: Matrix<f32>,
+    pub test_labels: Labels,
 }
 
 /// The samples of one column.
@@ -43,8 +51,8 @@ impl Raw {
         Ok(Self { train, test, power })
     }
 
-    /// Draws, adds noise and prepares.
-    pub fn problem(&self, plan: &Plan, column: Column) -> Result<Problem> {
+    /// Draws and adds noise.
+    pub fn drawn(&self, plan: &Plan, column: Column) -> Result<Drawn> {
         let Data { draw, .. } = plan.data;
         let (samples, labels) = &self.train;
         let n_classes = labels.classes().len();
@@ -56,21 +64,29 @@ impl Raw {
         }
         let chosen = per_class(labels, column.labelled / n_classes, Some(0), 0, draw)?.labelled;
         let deviation = column.noise * self.power;
-        let steps: ssdl::Result<Vec<Step>> =
-            plan.data.prepare.iter().map(|step| step.parse()).collect();
-        let noisy = noisy(samples.select_columns(&chosen), deviation, draw, 0);
-        let (pipeline, train) = Pipeline::fit(&steps?, noisy, plan.data.image, draw)?;
-        let test = pipeline.apply(self::noisy(self.test.0.clone(), deviation, draw, 1))?;
         let assigned: Vec<Option<usize>> = chosen.iter().map(|&j| labels.assigned()[j]).collect();
+        Ok(Drawn {
+            train: noisy(samples.select_columns(&chosen), deviation, draw, 0),
+            labels: Labels::new(labels.classes().to_vec(), assigned)?,
+            test: noisy(self.test.0.clone(), deviation, draw, 1),
+            test_labels: self.test.1.clone(),
+        })
+    }
+
+    /// Draws, adds noise and prepares.
+    pub fn problem(&self, plan: &Plan, column: Column) -> Result<Problem> {
+        let Drawn { train, labels, test, .. } = self.drawn(plan, column)?;
+        let steps = plan.data.steps()?;
+        let (pipeline, train) = Pipeline::fit(&steps, train, plan.data.image, plan.data.draw)?;
         let names = self.test.1.assigned().iter().flatten();
         let test_classes = names.map(|&class| self.class_of(class)).collect();
         Ok(Problem {
             column,
-            classes: assigned.iter().flatten().copied().collect(),
-            labels: Labels::new(labels.classes().to_vec(), assigned)?,
+            classes: labels.assigned().iter().flatten().copied().collect(),
+            labels,
             mean_distance: Width::Relative(1.0).on(&train),
             train,
-            test,
+            test: pipeline.apply(test)?,
             test_classes,
         })
     }

@@ -14,12 +14,16 @@ mod table;
 
 pub use plan::{Column, GRAPHS, Grid, Plan, Scope, Setting};
 pub use row::Row;
-pub use table::report;
+pub use table::{report, tables};
 
 use std::path::Path;
 
+use ssdl::Samples;
+use ssdl::fit::Silent;
+use ssdl::methods::{GraphSc, Options};
+
 use crate::rows::Rows;
-use crate::{Result, Watch};
+use crate::{Closer, Result, Watch};
 
 /// Runs what is missing of a plan on the data in a folder; rows that exist are not run again.
 ///
@@ -45,4 +49,31 @@ pub fn run(
         before += grid.fits();
     }
     Ok(())
+}
+
+/// Fits the first column on the graph that new samples of the paper join, to be looked at from near.
+///
+/// # Errors
+/// If the data cannot be read or the fit fails.
+pub fn closer(plan: &Plan, threads: usize, folder: &Path) -> Result<Option<Closer>> {
+    let Some(column) = plan.columns().into_iter().next() else { return Ok(None) };
+    let drawn = data::Raw::read(&plan.data, folder)?.drawn(plan, column)?;
+    let options = Options {
+        seed: plan.method.seeds.first().copied().unwrap_or(0),
+        threads,
+        prepare: plan.data.steps()?,
+        image: plan.data.image,
+        ..Options::default()
+    };
+    let method = GraphSc::new().n_atoms(plan.method.n_atoms).sparsity(plan.method.sparsity);
+    let samples = Samples::new(drawn.train.clone(), drawn.labels)?;
+    let model = method.fit_with(samples, &options, &mut Silent)?;
+    let (names, assigned) = (drawn.test_labels.classes(), drawn.test_labels.assigned());
+    Ok(Some(Closer {
+        name: format!("sparse coding on an LLE graph, {}", column.name()),
+        model,
+        training: drawn.train,
+        test: drawn.test,
+        truth: assigned.iter().map(|class| class.map(|class| names[class].clone())).collect(),
+    }))
 }

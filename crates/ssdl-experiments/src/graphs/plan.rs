@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use ssdl::graph::Width;
 use ssdl::methods::{GraphChoice, GraphKnobs};
+use ssdl::samples::prepare::Plan as Step;
 
 /// A comparison of graphs.
 #[derive(Clone, Debug, Deserialize)]
@@ -222,6 +223,13 @@ impl Plan {
             "learnt" => &self.paper.learnt,
             _ => &self.paper.lle,
         }
+    }
+}
+
+impl Data {
+    /// The preparation.
+    pub(super) fn steps(&self) -> ssdl::Result<Vec<Step>> {
+        self.prepare.iter().map(|step| step.parse()).collect()
     }
 }
 

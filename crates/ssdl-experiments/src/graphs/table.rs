@@ -1,66 +1,69 @@
 //! Rows into tables, beside the paper's.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use super::plan::{Column, GRAPHS, Plan};
 use super::row::Row;
 use crate::numbers::mean;
+use crate::table::{Cell, Number, Table};
 
-/// Markdown: the error of the best setting as the paper chose it (on the test samples, best of the
-/// seeds), and the error of the setting that cross-validation on the labelled samples chooses (mean
-/// over the seeds).
+/// Markdown of [`tables`].
 #[must_use]
 pub fn report(plan: &Plan, rows: &[Row]) -> String {
+    let text = |table: &Table| format!("{}:\n\n{}\n", table.heading, table.markdown());
+    tables(plan, rows).iter().map(text).collect()
+}
+
+/// The error of the best setting as the paper chose it (on the test samples, best of the seeds), the
+/// error of the setting that cross-validation on the labelled samples chooses (mean over the
+/// seeds), and the settings behind both.
+#[must_use]
+pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     let columns = plan.columns();
-    let mut text = String::new();
     let heading = "Chosen on the test samples, best seed, as the paper did: ours (paper's)";
-    table(&mut text, heading, &columns, |graph, at| {
-        let best = best_on_test(&of(rows, graph, columns[at]))?;
-        Some(match plan.paper(graph).get(at).filter(|v| v.is_finite()) {
-            Some(paper) => format!("{:.2} ({paper})", best.test_error),
-            None => format!("{:.2} (–)", best.test_error),
-        })
+    let on_test = table(heading, &columns, |graph, at| {
+        let best = best_on_test(&of(rows, graph, columns[at]))?.test_error;
+        let papers = plan.paper(graph).get(at).copied().filter(|v| v.is_finite());
+        // An error: the smaller the better.
+        let number =
+            Number { text: format!("{best:.2}"), better: papers.is_some_and(|p| best < p) };
+        let beside = match papers {
+            Some(paper) => Number { text: paper.to_string(), better: paper < best },
+            None => Number { text: "–".into(), better: false },
+        };
+        Some(Cell { number, beside: Some(beside) })
     });
     let heading = "Chosen by cross-validation on the labelled samples, mean over the seeds";
-    table(&mut text, heading, &columns, |graph, at| {
+    let validated = table(heading, &columns, |graph, at| {
         let (_, seeds) = by_validation(&of(rows, graph, columns[at]))?;
         let errors: Vec<f64> = seeds.iter().map(|row| row.test_error).collect();
-        Some(format!("{:.2}", mean(&errors)))
+        Some(Cell::plain(format!("{:.2}", mean(&errors))))
     });
     let heading = "The settings behind both, test / cross-validation";
-    table(&mut text, heading, &columns, |graph, at| {
+    let settings = table(heading, &columns, |graph, at| {
         let rows = of(rows, graph, columns[at]);
         let (best, (_, chosen)) = (best_on_test(&rows)?, by_validation(&rows)?);
         let words = |row: &Row| match row.knobs.as_str() {
             "" => format!("box={}", row.box_constraint),
             knobs => format!("{knobs} manifold={}", row.manifold),
         };
-        Some(format!("{} / {}", words(best), words(chosen.first()?)))
+        Some(Cell::plain(format!("{} / {}", words(best), words(chosen.first()?))))
     });
-    text
+    vec![on_test, validated, settings]
 }
 
-fn table(
-    text: &mut String,
-    heading: &str,
-    columns: &[Column],
-    cell: impl Fn(&str, usize) -> Option<String>,
-) {
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{heading}:\n\n| graph |");
-    for column in columns {
-        let _ = write!(text, " {} |", column.name());
+fn table(heading: &str, columns: &[Column], cell: impl Fn(&str, usize) -> Option<Cell>) -> Table {
+    let line = |graph: &&str| {
+        let cells = (0..columns.len()).map(|at| cell(graph, at));
+        let cells = cells.map(|cell| cell.unwrap_or_else(|| Cell::plain("not run")));
+        ((*graph).to_owned(), cells.collect())
+    };
+    Table {
+        heading: heading.to_owned(),
+        names: "graph".into(),
+        columns: columns.iter().map(Column::name).collect(),
+        lines: GRAPHS.iter().map(line).collect(),
     }
-    let _ = write!(text, "\n| --- |{}\n", " --- |".repeat(columns.len()));
-    for graph in GRAPHS {
-        let _ = write!(text, "| {graph} |");
-        for at in 0..columns.len() {
-            let _ = write!(text, " {} |", cell(graph, at).unwrap_or_else(|| "not run".into()));
-        }
-        text.push('\n');
-    }
-    text.push('\n');
 }
 
 fn of<'a>(rows: &'a [Row], graph: &str, column: Column) -> Vec<&'a Row> {

@@ -75,17 +75,22 @@ impl<T: Real> Model<T> {
         let prepared = self.preparation.apply(raw)?;
         let Some(atoms) = &self.atoms else { return Ok(prepared) };
         let sparsity = self.rule.sparsity;
-        let Some(tied) = &self.tied else {
+        let Some(anchors) = self.anchors(&prepared)? else {
             return Ok(code_new(&prepared, atoms, sparsity, None));
         };
-        let reconstructed = self.rule.denoise.then(|| {
-            let plain = code_new(&prepared, atoms, sparsity, None);
-            Matrix::of_each(atoms.view(), &plain, None)
-        });
-        let seen = reconstructed.as_ref().unwrap_or(&prepared);
-        let anchors = tied.attachment.anchor(&tied.training, seen)?;
         let manifold = self.rule.manifold;
         let pull = Pull { manifold, anchors: &anchors, codes: &self.codes };
         Ok(code_new(&prepared, atoms, sparsity, Some(pull)))
+    }
+
+    /// The training samples that prepared samples are tied to; `None` where the model ties none.
+    pub(super) fn anchors(&self, prepared: &Matrix<T>) -> Result<Option<Anchors<T>>> {
+        let Some(tied) = &self.tied else { return Ok(None) };
+        let reconstructed = self.atoms.as_ref().filter(|_| self.rule.denoise).map(|atoms| {
+            let plain = code_new(prepared, atoms, self.rule.sparsity, None);
+            Matrix::of_each(atoms.view(), &plain, None)
+        });
+        let seen = reconstructed.as_ref().unwrap_or(prepared);
+        tied.attachment.anchor(&tied.training, seen).map(Some)
     }
 }

@@ -39,8 +39,10 @@ impl<T: Real> Model<T> {
             tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(plain)?;
         safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
             .map_err(|e| io(as_io(e)))?;
-        temporary.as_file().sync_all().map_err(io)?;
-        allow_others_to_read(temporary.as_file()).map_err(io)?;
+        // What was written has taken the place of the file that was opened.
+        let written = File::open(temporary.path()).map_err(io)?;
+        written.sync_all().map_err(io)?;
+        allow_others_to_read(&written).map_err(io)?;
         temporary.persist(path).map_err(|e| io(e.error))?;
         Ok(())
     }

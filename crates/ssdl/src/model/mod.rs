@@ -1,12 +1,14 @@
 //! 6. What comes out: a model that codes and classifies new samples.
 
 mod attach;
+mod explain;
 mod file;
 mod header;
 mod query;
 mod tensor;
 
 pub use attach::{Pull, code_new};
+pub use explain::{Explanation, Neighbour, Part};
 pub use header::{Precision, precision_of, precision_of_bytes};
 pub use query::representatives;
 
@@ -225,6 +227,17 @@ impl<T: Real> Model<T> {
     #[must_use]
     pub fn codes(&self) -> &Matrix<T> {
         &self.codes
+    }
+
+    /// The training samples as the model keeps them, prepared (or as the graph saw them, where it
+    /// saw reconstructions); `None` where it needs none for new samples.
+    #[must_use]
+    pub fn training(&self) -> Option<&Matrix<T>> {
+        match (&self.tied, &self.atoms) {
+            (Some(tied), _) => Some(&tied.training),
+            (None, None) => Some(&self.codes),
+            (None, Some(_)) => None,
+        }
     }
 
     /// How codes become classes.

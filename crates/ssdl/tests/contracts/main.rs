@@ -14,6 +14,7 @@ mod classifier;
 mod coding;
 mod dictionary;
 mod edge_cases;
+mod explain;
 mod given;
 mod graph;
 mod graph_methods;

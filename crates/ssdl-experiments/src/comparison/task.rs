@@ -1,0 +1,196 @@
+//! One fit of a comparison: from a split to a row, or to a model to look at.
+
+use std::time::Instant;
+
+use ssdl::fit::Silent;
+use ssdl::methods::{self, Options};
+use ssdl::samples::split::Split as Parts;
+use ssdl::{Labels, Model, Prediction, Samples};
+
+use super::Choice;
+use super::data::Loaded;
+use super::plan::{Data, Run, Split};
+use super::row::Row;
+use crate::memory::{forget_peak, peak};
+use crate::numbers::round;
+use crate::tune::{Budget, tune};
+use crate::{Closer, Result, Watch};
+
+/// One fit that is wanted.
+pub(super) struct Task<'a> {
+    pub data: &'a Data,
+    pub split: &'a Split,
+    pub run: &'a Run,
+    pub seed: u64,
+    pub parts: &'a Parts,
+}
+
+impl Task<'_> {
+    fn knobs(&self) -> Vec<(String, String)> {
+        let mut knobs = Vec::new();
+        let name = self.data.published.as_ref().filter(|_| self.run.published);
+        if let (Some(name), Ok(method)) = (name, methods::find::<f32>(&self.run.method)) {
+            let published = method.describe().published.iter();
+            let of_data = published.filter(|(data, _)| data == name).flat_map(|(_, knobs)| *knobs);
+            knobs.extend(of_data.map(|(knob, value)| ((*knob).to_owned(), (*value).to_owned())));
+        }
+        let own = self.run.knobs();
+        knobs.retain(|(knob, _)| own.iter().all(|(name, _)| name != knob));
+        knobs.extend(own);
+        knobs
+    }
+
+    /// The row without its results.
+    pub fn blank(&self) -> Row {
+        let knobs: Vec<String> =
+            self.knobs().iter().map(|(knob, value)| format!("{knob}={value}")).collect();
+        Row {
+            data: self.data.name.clone(),
+            split: self.split.name.clone(),
+            seed: self.seed,
+            run: self.run.name.clone(),
+            method: self.run.method.clone(),
+            prepare: self.run.prepare.join("; "),
+            knobs: knobs.join(" "),
+            n_labelled: self.parts.labelled.len(),
+            n_unlabelled: self.parts.unlabelled.len(),
+            n_test: self.parts.test.len(),
+            test_accuracy: f64::NAN,
+            unlabelled_accuracy: f64::NAN,
+            recall: String::new(),
+            fit_seconds: 0.0,
+            predict_seconds: 0.0,
+            peak_bytes: None,
+            objective: 0.0,
+            iterations: 0,
+            stop: String::new(),
+            found: String::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// The samples of the fit, labelled ones first.
+    fn samples(&self, loaded: &Loaded) -> Result<Samples<f32>> {
+        let Parts { labelled, unlabelled, .. } = self.parts;
+        let train: Vec<usize> = labelled.iter().chain(unlabelled).copied().collect();
+        let classes = loaded.labels.assigned();
+        let given = train
+            .iter()
+            .enumerate()
+            .map(|(at, &j)| if at < labelled.len() { classes[j] } else { None });
+        let labels = Labels::new(loaded.labels.classes().to_vec(), given.collect())?;
+        Ok(Samples::new(loaded.features.select_columns(&train), labels)?)
+    }
+
+    fn options(&self, loaded: &Loaded, choice: &Choice) -> Result<Options<f32>> {
+        let steps: ssdl::Result<Vec<_>> = self.run.prepare.iter().map(|s| s.parse()).collect();
+        Ok(Options {
+            seed: self.seed,
+            threads: choice.threads,
+            prepare: steps?,
+            image: loaded.image,
+            ..Options::default()
+        })
+    }
+
+    /// The model, the knobs that were searched where the run asks for it, and the seconds it took.
+    fn model(
+        &self,
+        samples: Samples<f32>,
+        options: &Options<f32>,
+    ) -> Result<(Model<f32>, String, f64)> {
+        let method = methods::find::<f32>(&self.run.method)?;
+        let started = Instant::now();
+        let mut knobs = self.knobs();
+        let mut found = String::new();
+        if self.run.tune > 0 {
+            let budget = Budget { fits: self.run.tune, ..Budget::default() };
+            knobs = tune(method, &knobs, &samples, options, budget, &Unseen)?.knobs;
+            let words: Vec<String> = knobs.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            found = words.join(" ");
+        }
+        let model = method.fit(&knobs, samples, options, &mut Silent)?;
+        Ok((model, found, started.elapsed().as_secs_f64()))
+    }
+
+    /// The row with its results.
+    pub fn fit(&self, blank: Row, loaded: &Loaded, choice: &Choice) -> Result<Row> {
+        let Parts { labelled, unlabelled, test } = self.parts;
+        let (samples, options) = (self.samples(loaded)?, self.options(loaded, choice)?);
+        forget_peak();
+        let (model, found, fit_seconds) = self.model(samples, &options)?;
+        let peak_bytes = peak();
+        let started = Instant::now();
+        let raw = loaded.features.select_columns(test);
+        let said = ssdl::threads::run(choice.threads, || model.predict(raw))?;
+        let predict_seconds = started.elapsed().as_secs_f64();
+        let classes = loaded.labels.assigned();
+        let truth: Vec<Option<usize>> = test.iter().map(|&j| classes[j]).collect();
+        let hidden: Vec<Option<usize>> = unlabelled.iter().map(|&j| classes[j]).collect();
+        let transduction = model.transduction();
+        Ok(Row {
+            test_accuracy: accuracy(&said.classes, &truth),
+            unlabelled_accuracy: accuracy(&transduction.classes[labelled.len()..], &hidden),
+            recall: recall(&said, &truth, &model),
+            fit_seconds: round(fit_seconds, 4),
+            predict_seconds: round(predict_seconds, 4),
+            peak_bytes,
+            objective: round(model.report().objective.total(), 3),
+            iterations: model.report().iterations,
+            stop: model.report().stop.to_string(),
+            found,
+            ..blank
+        })
+    }
+
+    /// The same fit, to be looked at from near.
+    pub fn closer(&self, loaded: &Loaded, choice: &Choice) -> Result<Closer> {
+        let samples = self.samples(loaded)?;
+        let training = samples.features().clone();
+        let (model, ..) = self.model(samples, &self.options(loaded, choice)?)?;
+        let (classes, assigned) = (loaded.labels.classes(), loaded.labels.assigned());
+        let test = &self.parts.test;
+        let name = |&j: &usize| assigned[j].map(|class| classes[class].clone());
+        Ok(Closer {
+            name: format!(
+                "{} on {}, {}, seed {}",
+                self.run.name, self.data.name, self.split.name, self.seed
+            ),
+            model,
+            training,
+            test: loaded.features.select_columns(test),
+            truth: test.iter().map(name).collect(),
+        })
+    }
+}
+
+/// Nobody looks on within a fit of the plan.
+struct Unseen;
+
+impl Watch for Unseen {
+    fn done(&self, _: usize, _: usize, _: &str) {}
+
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// Per cent that agree; NaN of nothing.
+fn accuracy(found: &[usize], truth: &[Option<usize>]) -> f64 {
+    let right = found.iter().zip(truth).filter(|(found, truth)| Some(**found) == **truth).count();
+    round(100.0 * right as f64 / truth.len() as f64, 4)
+}
+
+fn recall(said: &Prediction<f32>, truth: &[Option<usize>], model: &Model<f32>) -> String {
+    let of_class = |class: usize| {
+        let members = truth.iter().zip(&said.classes).filter(|(truth, _)| **truth == Some(class));
+        let (mut all, mut right) = (0usize, 0usize);
+        members.for_each(|(_, found)| {
+            all += 1;
+            right += usize::from(*found == class);
+        });
+        format!("{:.1}", 100.0 * right as f64 / all.max(1) as f64)
+    };
+    let all: Vec<String> = (0..model.classes().len()).map(of_class).collect();
+    all.join(" ")
+}

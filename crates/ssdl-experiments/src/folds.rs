@@ -1,0 +1,67 @@
+//! Labels hidden in turn: every sample stays in the fit, some without the label it has.
+
+use ssdl::classifier::svm::stratified_folds;
+use ssdl::{Labels, Real, Samples};
+
+use crate::Result;
+
+/// Folds at the most; fewer where a class has fewer labels.
+const FOLDS: usize = 5;
+
+/// Samples whose labels are hidden together.
+pub(crate) struct Folds {
+    /// Places of the samples, fold by fold.
+    pub hidden: Vec<Vec<usize>>,
+}
+
+impl Folds {
+    /// Shares out the labels, each class evenly; the label of a class that has no other stays.
+    /// `None` if that leaves nothing to hide.
+    pub fn new(labels: &Labels, seed: u64) -> Option<Self> {
+        let counts = labels.counts();
+        let count = counts.iter().copied().filter(|&count| count > 1).min()?.min(FOLDS);
+        let class_of = |place: usize| labels.assigned()[place].filter(|&class| counts[class] > 1);
+        let places: Vec<usize> = (0..labels.len()).filter(|&at| class_of(at).is_some()).collect();
+        let classes: Vec<usize> = places.iter().filter_map(|&place| class_of(place)).collect();
+        let mut hidden = vec![Vec::new(); count];
+        let fold_of = stratified_folds(&classes, count, seed);
+        places.iter().zip(fold_of).for_each(|(&place, fold)| hidden[fold].push(place));
+        Some(Self { hidden })
+    }
+
+    /// How many labels are hidden in one fold or another.
+    pub fn n_hidden(&self) -> usize {
+        self.hidden.iter().map(Vec::len).sum()
+    }
+
+    /// The samples without the labels of one fold.
+    pub fn without<T: Real>(&self, fold: usize, samples: &Samples<T>) -> Result<Samples<T>> {
+        let labels = samples.labels();
+        let mut assigned = labels.assigned().to_vec();
+        self.hidden[fold].iter().for_each(|&place| assigned[place] = None);
+        let rest = Labels::new(labels.classes().to_vec(), assigned)?;
+        Ok(Samples::new(samples.features().clone(), rest)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_never_loses_its_last_label() {
+        let names = ["a", "a", "a", "b", "b", "c"].map(Some);
+        let labels = Labels::from_names(&names);
+        let folds = Folds::new(&labels, 0).expect("some can be hidden");
+        assert_eq!((folds.hidden.len(), folds.n_hidden()), (2, 5));
+        for fold in &folds.hidden {
+            assert!(!fold.contains(&5));
+            let kept = |class: usize| {
+                let of_class = (0..6).filter(|&at| labels.assigned()[at] == Some(class));
+                of_class.filter(|at| !fold.contains(at)).count()
+            };
+            assert!((0..3).all(|class| kept(class) > 0), "{fold:?}");
+        }
+        assert!(Folds::new(&Labels::from_names(&[Some("a"), Some("b"), None]), 0).is_none());
+    }
+}

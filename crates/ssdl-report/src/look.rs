@@ -1,0 +1,277 @@
+//! A closer look at one model: what is computed once for its part of the page.
+
+use ssdl::classifier::Decision;
+use ssdl::{Matrix, Model, Real};
+
+use crate::Result;
+use crate::choice::{carried, unsure};
+use crate::confusion::{Case, Confusion};
+use crate::inside::Inside;
+use crate::mosaic::{groups, short};
+use crate::page::Fact;
+use crate::plots::{self, Figure};
+use crate::tiles::Pictures;
+
+/// Most atoms of a class in the page; `ssdl atoms` draws them all.
+const MOST_ATOMS: usize = 24;
+/// Most atoms of the page.
+const MOST_ATOMS_IN_ALL: usize = 300;
+
+/// The model, and what it was asked about.
+pub struct Subject<'a, T> {
+    /// The model.
+    pub model: &'a Model<T>,
+    /// Its training samples, raw; if left away, what the model itself keeps of them.
+    pub training: Option<&'a Matrix<T>>,
+    /// Names of the training samples, where they have some.
+    pub training_names: Option<&'a [String]>,
+    /// Names of the features, where they have some.
+    pub feature_names: Option<&'a [String]>,
+    /// The samples that are looked at.
+    pub judged: Judged<'a, T>,
+}
+
+/// Which samples are looked at, and what is known of them.
+pub enum Judged<'a, T> {
+    /// The training samples: the least sure are those without a label.
+    Training {
+        /// What was said of labelled samples while their labels were hidden; `None` for the others.
+        hidden: Option<&'a [Option<usize>]>,
+    },
+    /// Samples that the fit did not see.
+    Others {
+        /// The samples, raw.
+        raw: &'a Matrix<T>,
+        /// Their labels, where known.
+        truth: &'a [Option<String>],
+        /// Their names, where they have some.
+        names: Option<&'a [String]>,
+    },
+}
+
+/// The part of a page about one model.
+pub struct Look {
+    pub(crate) cards: Vec<Fact>,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) objective: Option<Figure>,
+    pub(crate) sparsity: Option<Figure>,
+    pub(crate) confusion: Option<Confusion>,
+    /// Under which circumstances the counts were made, or why there are none.
+    pub(crate) about_confusion: String,
+    pub(crate) about_unsure: String,
+    pub(crate) atoms: Vec<AtomsOfClass>,
+    pub(crate) about_atoms: String,
+    pub(crate) inside: Inside,
+    /// What the page would show if it were there.
+    pub(crate) missing: Vec<String>,
+}
+
+pub(crate) struct AtomsOfClass {
+    pub name: String,
+    pub short: String,
+    pub atoms: Vec<usize>,
+    pub more: usize,
+}
+
+impl Look {
+    /// Judges, explains and draws. Cost: explanations of some hundred samples, $O(nN)$ each.
+    ///
+    /// # Errors
+    /// If the samples do not fit the model.
+    pub fn new<T: Real>(subject: &Subject<'_, T>) -> Result<Self> {
+        let model = subject.model;
+        let mut names = model.classes().to_vec();
+        let cases = cases(subject, &mut names)?;
+        let confusion = Confusion::new(&cases, &names, model.classes().len());
+        let assigned = model.training_labels().assigned();
+        let of_training = matches!(subject.judged, Judged::Training { .. });
+        let unsure = unsure(&cases, |place| of_training && assigned[place].is_some());
+        let places = carried(&cases, &unsure);
+        let inside = Inside::new(subject, &cases, &places, &unsure, &names)?;
+        let (atoms, about_atoms) = atoms(model);
+        let codes = model.atoms().is_some().then(|| model.codes());
+        Ok(Self {
+            cards: cards(model, confusion.as_ref(), of_training),
+            facts: facts(model),
+            objective: plots::objective(&model.report().trace),
+            sparsity: codes.and_then(plots::sparsity),
+            about_confusion: about_confusion(&subject.judged, confusion.as_ref(), model),
+            about_unsure: about_unsure(of_training, model),
+            missing: missing(subject, &inside),
+            confusion,
+            atoms,
+            about_atoms,
+            inside,
+        })
+    }
+}
+
+/// Every judged sample, with what is known of it.
+fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Result<Vec<Case>> {
+    let model = subject.model;
+    let (said, truth): (_, Vec<Option<usize>>) = match &subject.judged {
+        Judged::Training { .. } => {
+            (model.transduction(), model.training_labels().assigned().to_vec())
+        }
+        Judged::Others { raw, truth, .. } => {
+            let mut row_of = |name: &String| {
+                names.iter().position(|known| known == name).unwrap_or_else(|| {
+                    names.push(name.clone());
+                    names.len() - 1
+                })
+            };
+            let truth = truth.iter().map(|name| name.as_ref().map(&mut row_of)).collect();
+            (model.predict((*raw).clone())?, truth)
+        }
+    };
+    let case = |place: usize| Case {
+        place,
+        truth: truth.get(place).copied().flatten(),
+        said: match &subject.judged {
+            Judged::Training { hidden } => hidden.and_then(|hidden| hidden[place]),
+            Judged::Others { .. } => Some(said.classes[place]),
+        },
+        lead: lead(said.probabilities.column(place)),
+    };
+    Ok((0..said.classes.len()).map(case).collect())
+}
+
+/// How far the first class is ahead of the second.
+fn lead<T: Real>(shares: &[T]) -> f64 {
+    let (first, second) = shares.iter().fold((0.0, 0.0), |(first, second), share| {
+        let share = share.wide();
+        if share > first { (share, first) } else { (first, f64::max(second, share)) }
+    });
+    first - second
+}
+
+fn cards<T: Real>(model: &Model<T>, confusion: Option<&Confusion>, of_training: bool) -> Vec<Fact> {
+    let (report, labels) = (model.report(), model.training_labels());
+    let mut cards = Vec::new();
+    if let Some(table) = confusion {
+        let of = if of_training { "hidden labels found" } else { "right" };
+        cards.push(Fact::new(
+            format!("{of}, of {}", table.judged),
+            format!("{:.1} %", 100.0 * table.accuracy()),
+        ));
+    }
+    let free = labels.len() - labels.n_labelled();
+    cards.push(Fact::new("labels to learn from", labels.n_labelled().to_string()));
+    cards.push(Fact::new("unlabelled samples beside them", free.to_string()));
+    cards.push(Fact::new("classes", model.classes().len().to_string()));
+    if let Some(atoms) = model.atoms() {
+        cards.push(Fact::new("atoms", atoms.columns().to_string()));
+    }
+    cards.push(Fact::new("seconds to fit", format!("{:.2}", report.seconds)));
+    cards
+}
+
+fn facts<T: Real>(model: &Model<T>) -> Vec<Fact> {
+    let report = model.report();
+    let knobs = model.knobs().iter().map(|(name, value)| format!("{name}={value}"));
+    let steps: Vec<String> = model.preparation().plans().iter().map(ToString::to_string).collect();
+    let mut facts = vec![
+        Fact::new("method", model.method()),
+        Fact::new("knobs", knobs.collect::<Vec<_>>().join(" ")),
+        Fact::new("features", model.n_features().to_string()),
+        Fact::new(
+            "preparation",
+            if steps.is_empty() { "none".into() } else { steps.join(", then ") },
+        ),
+    ];
+    if let Some(attachment) = model.attachment() {
+        facts.push(Fact::new("new samples", format!("{:?}", attachment.rule)));
+    }
+    let stop = match report.iterations {
+        0 => report.stop.to_string(),
+        1 => format!("{} after 1 iteration", report.stop),
+        n => format!("{} after {n} iterations", report.stop),
+    };
+    facts.push(Fact::new("stop", stop));
+    facts.push(Fact::new("seed", report.seed.to_string()));
+    facts.push(Fact::new("numbers", T::NAME));
+    facts.push(Fact::new("made by", format!("ssdl {}", report.version)));
+    facts
+}
+
+fn about_confusion<T: Real>(
+    judged: &Judged<'_, T>,
+    confusion: Option<&Confusion>,
+    model: &Model<T>,
+) -> String {
+    match (judged, confusion) {
+        (Judged::Training { .. }, Some(_)) => "Part of the labels was hidden in turn and the model \
+             fitted to the rest: each labelled sample is counted under what was said of it while its \
+             own label was hidden."
+            .into(),
+        (Judged::Others { .. }, Some(_)) => {
+            "Samples that the fit did not see, by their true class (rows) and the class that the \
+             model puts them in (columns)."
+                .into()
+        }
+        (Judged::Training { hidden: None }, None) => {
+            "There are no counts: the page was made without hiding labels. `ssdl fit --report` hides \
+             them in turn; `ssdl predict --report` judges samples whose labels you know."
+                .into()
+        }
+        (Judged::Training { .. }, None) => format!(
+            "There are no counts: with {} labels, none can be hidden and still leave its class one.",
+            model.training_labels().n_labelled()
+        ),
+        (Judged::Others { .. }, None) => "There are no counts: no label of these samples is known. \
+             Name their column with --label-column, or give --labels."
+            .into(),
+    }
+}
+
+fn about_unsure(of_training: bool, model: &Model<impl Real>) -> String {
+    let labels = model.training_labels();
+    let which = match (of_training, labels.n_labelled() < labels.len()) {
+        (true, true) => "Unlabelled training samples whose first two classes are nearest to a tie.",
+        (true, false) => "Training samples whose first two classes are nearest to a tie.",
+        (false, _) => "Samples whose first two classes are nearest to a tie.",
+    };
+    format!(
+        "{which} A label for one of these tells the model most. Choose one to have it explained."
+    )
+}
+
+fn atoms<T: Real>(model: &Model<T>) -> (Vec<AtomsOfClass>, String) {
+    let groups = match groups(model) {
+        Ok((_, groups)) => groups,
+        Err(error) => return (Vec::new(), format!("There is no picture: {error}.")),
+    };
+    let most = (MOST_ATOMS_IN_ALL / groups.len().max(1)).clamp(1, MOST_ATOMS);
+    let of_class = |group: crate::mosaic::Group| {
+        let name = model.classes()[group.class].clone();
+        let more = group.atoms.len().saturating_sub(most);
+        let atoms = group.atoms.into_iter().take(most).collect();
+        AtomsOfClass { short: short(&name), name, atoms, more }
+    };
+    let about = "Under each class the atoms that raise its score most, the loudest first; grey is \
+                 zero, white positive, black negative.";
+    let bars = "Under each class the atoms that raise its score most, the loudest first; one bar a \
+                feature, from the first to the last, up where it is positive.";
+    let is_image = model.preparation().image_prepared().is_some();
+    (groups.into_iter().map(of_class).collect(), if is_image { about } else { bars }.into())
+}
+
+fn missing<T: Real>(subject: &Subject<'_, T>, inside: &Inside) -> Vec<String> {
+    let mut missing = Vec::new();
+    if matches!(inside.samples, Pictures::None) {
+        missing.push(
+            "The samples cannot be shown: the model does not keep its training samples. Make the page \
+             with `ssdl fit --report`, or with `ssdl predict --report` on samples of your own."
+                .into(),
+        );
+    }
+    let model = subject.model;
+    let votes = matches!(model.decision(), Decision::Vote(_));
+    if model.attachment().is_none() && !votes {
+        missing.push(format!(
+            "There are no neighbours to show: {} ties new samples to no training samples.",
+            model.method()
+        ));
+    }
+    missing
+}

@@ -1,0 +1,183 @@
+//! Plots as SVG that take their colours from the page, so that they are readable in the dark.
+
+use kuva::backend::svg::SvgBackend;
+use kuva::plot::histogram::Histogram;
+use kuva::plot::legend::LegendPosition;
+use kuva::plot::{LinePlot, ScatterPlot, StackedAreaPlot};
+use kuva::render::layout::{Layout, TickFormat};
+use kuva::render::plots::Plot;
+use kuva::render::render::render_multiple;
+use kuva::render::theme::Theme;
+use ssdl::fit::TraceRow;
+use ssdl::{Matrix, Real};
+use ssdl_experiments::Curve;
+
+/// Height of every plot; they share a line of the page.
+const HEIGHT: f64 = 300.0;
+/// Width of a plot that has half the page, and of one that has it all.
+const WIDTHS: [f64; 2] = [520.0, 760.0];
+/// Colours that the style of the page defines.
+const COLOURS: usize = 6;
+
+/// A plot, ready for the page.
+pub(crate) struct Figure {
+    /// The picture; made by us, so the template need not escape it.
+    pub svg: String,
+    /// The same in words.
+    pub words: String,
+}
+
+/// The curve as a plot.
+pub(crate) fn curve(curve: &Curve) -> Figure {
+    let mut plots = Vec::new();
+    let names: Vec<&String> = curve.series.iter().filter(|s| !s.dashed).map(|s| &s.name).collect();
+    let mut words = Vec::new();
+    for series in &curve.series {
+        // Another's line has the colour of ours that it stands beside.
+        let own = names.iter().position(|name| series.name.starts_with(name.as_str()));
+        let colour = colour(own.unwrap_or(names.len()));
+        let points: Vec<(f64, f64)> = series.points.iter().map(|p| (p.x, p.y)).collect();
+        let mut line = LinePlot::new()
+            .with_data(points.iter().copied())
+            .with_color(colour.as_str())
+            .with_legend(series.name.as_str())
+            .with_stroke_width(2.0);
+        if series.dashed {
+            line = line.with_dashed();
+        } else {
+            line = line.with_y_err(series.points.iter().map(|p| p.spread));
+            let dots = ScatterPlot::new().with_data(points).with_color(colour.as_str());
+            plots.push(Plot::Scatter(dots.with_size(3.0)));
+        }
+        plots.push(Plot::Line(line));
+        let said = series.points.iter().map(|p| format!("{} at {}", decimal(p.y), p.x));
+        words.push(format!("{}: {}", series.name, said.collect::<Vec<_>>().join(", ")));
+    }
+    let heights = curve.series.iter().flat_map(|series| &series.points);
+    let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
+        (low.min(p.y - p.spread), high.max(p.y + p.spread))
+    });
+    let layout = layout(&plots, &curve.along, "test accuracy in per cent", 1)
+        .with_y_axis_min((low - 0.5).floor().max(0.0))
+        .with_y_axis_max((high + 0.5).ceil().min(100.0))
+        .with_legend_position(LegendPosition::OutsideBottomColumns);
+    figure(plots, layout, &format!("{}. {}", curve.heading, words.join(". ")))
+}
+
+/// The objective after every iteration, its terms one on the other; `None` without iterations.
+pub(crate) fn objective(trace: &[TraceRow]) -> Option<Figure> {
+    let mut ends: Vec<&TraceRow> = Vec::new();
+    for row in trace {
+        match ends.last_mut() {
+            Some(last) if last.iteration == row.iteration => *last = row,
+            _ => ends.push(row),
+        }
+    }
+    let (first, last) = (ends.first()?, ends.last()?);
+    if ends.len() < 2 {
+        return None;
+    }
+    let x = ends.iter().map(|row| row.iteration as f64);
+    let mut areas = StackedAreaPlot::new().with_x(x).with_fill_opacity(0.75);
+    let mut words = Vec::new();
+    for (at, (name, _)) in first.objective.terms().into_iter().enumerate() {
+        let of_term = |row: &&TraceRow| row.objective.terms()[at].1;
+        if ends.iter().all(|row| of_term(row) == 0.0) {
+            continue;
+        }
+        areas = areas.with_series(ends.iter().map(of_term));
+        areas = areas.with_color(colour(at).as_str()).with_legend(name);
+        words.push(format!("{name} {}", decimal(of_term(last))));
+    }
+    let plots = vec![Plot::StackedArea(areas)];
+    let top = ends.iter().map(|row| row.objective.total()).fold(0.0, f64::max);
+    let layout = layout(&plots, "iteration", "objective", 0)
+        .with_x_axis_max(last.iteration as f64)
+        .with_y_axis_min(0.0)
+        .with_y_axis_max(top * 1.02)
+        .with_x_tick_format(TickFormat::Integer)
+        .with_legend_position(LegendPosition::OutsideBottomColumns);
+    let (from, to) = (decimal(first.objective.total()), decimal(last.objective.total()));
+    let text = format!(
+        "The objective fell from {from} to {to} in {} iterations; at the end {}.",
+        last.iteration,
+        words.join(", ")
+    );
+    Some(figure(plots, layout, &text))
+}
+
+/// How many entries of the codes are not zero, over the samples.
+pub(crate) fn sparsity<T: Real>(codes: &Matrix<T>) -> Option<Figure> {
+    let counts: Vec<usize> = codes
+        .iter_columns()
+        .map(|code| code.iter().filter(|value| **value != T::zero()).count())
+        .collect();
+    let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
+    let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+    let width = (most - least + 1).div_ceil(24);
+    let bins = (most - least + 1).div_ceil(width);
+    let mut heights = vec![0.0; bins];
+    counts.iter().for_each(|count| heights[(count - least) / width] += 1.0);
+    let edges: Vec<f64> = (0..=bins).map(|at| (least + at * width) as f64 - 0.5).collect();
+    let span = (edges[0], edges[bins]);
+    let bars = Histogram::new().with_precomputed(edges, heights).with_color(colour(0).as_str());
+    let plots = vec![Plot::Histogram(bars)];
+    let layout = layout(&plots, "atoms that a sample is made of", "training samples", 0)
+        .with_x_axis_min(span.0)
+        .with_x_axis_max(span.1);
+    let text = format!(
+        "A training sample is made of {} of {} atoms on average, {least} at the least and {most} at \
+         the most.",
+        decimal(mean),
+        codes.rows()
+    );
+    Some(figure(plots, layout, &text))
+}
+
+fn layout(plots: &[Plot], x: &str, y: &str, size: usize) -> Layout {
+    let theme = Theme {
+        background: "none".into(),
+        axis_color: "var(--soft)".into(),
+        grid_color: "var(--rule)".into(),
+        tick_color: "var(--soft)".into(),
+        text_color: "currentColor".into(),
+        legend_bg: "none".into(),
+        legend_border: "none".into(),
+        ..Theme::light()
+    };
+    Layout::auto_from_plots(plots)
+        .with_x_label(x)
+        .with_y_label(y)
+        .with_width(WIDTHS[size])
+        .with_height(HEIGHT + 60.0 * size as f64)
+        .with_theme(theme)
+        .with_label_size(13)
+}
+
+fn colour(at: usize) -> String {
+    format!("var(--series-{})", at % COLOURS + 1)
+}
+
+/// Draws it, says it in words to those who do not see it, and lets it shrink with the page.
+fn figure(plots: Vec<Plot>, layout: Layout, words: &str) -> Figure {
+    let scene = render_multiple(plots, layout);
+    let (width, height) = (scene.width, scene.height);
+    let svg = SvgBackend::new().render_scene(&scene);
+    let body = svg.split_once('>').map_or("", |(_, body)| body);
+    let svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" fill=\"currentColor\" \
+         aria-label=\"{}\">{body}",
+        escaped(words)
+    );
+    Figure { svg, words: words.to_owned() }
+}
+
+/// Text for an attribute or an element.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A number for reading.
+fn decimal(value: f64) -> String {
+    if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.1}") }
+}

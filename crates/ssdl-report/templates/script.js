@@ -1,0 +1,221 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
+  const byId = (id) => document.getElementById(id);
+
+  /* An element with attributes and children; text is only ever text. */
+  const make = (tag, attributes, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value !== null && value !== undefined) element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== null));
+    return element;
+  };
+
+  const cut = (text) => (text.length > 24 ? text.slice(0, 23) + "…" : text);
+  const nameOf = (index) => cut(data.classes[index]);
+  const percent = (share) => (share >= 0.9995 ? "100 %" : (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %");
+  const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
+
+  /* A tile of one of the sheets, about so many pixels wide; null where there is no picture. */
+  const tile = (sheet, index, size, words) => {
+    const of = data[sheet];
+    if (of.kind === "image") {
+      const zoom = size / Math.max(of.width, of.height);
+      const rows = Math.ceil(of.count / of.columns);
+      const [x, y] = [index % of.columns, Math.floor(index / of.columns)];
+      const style =
+        `width:${of.width * zoom}px;height:${of.height * zoom}px;` +
+        `background-size:${of.columns * of.width * zoom}px ${rows * of.height * zoom}px;` +
+        `background-position:${-x * of.width * zoom}px ${-y * of.height * zoom}px`;
+      return make("span", { class: `tile ${sheet}`, role: "img", "aria-label": words, style });
+    }
+    if (of.kind !== "bars") return null;
+    const bars = of.tiles[index];
+    const middle = (letters.length - 1) / 2;
+    const wide = 100 / bars.length;
+    let path = "";
+    [...bars].forEach((letter, place) => {
+      const height = (30 * (letters.indexOf(letter) - middle)) / middle;
+      path += `M${(place * wide).toFixed(2)} 30h${(wide * 0.85).toFixed(2)}v${(-height).toFixed(1)}h${(-wide * 0.85).toFixed(2)}z`;
+    });
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    const attributes = { class: "tile", viewBox: "0 0 100 60", width: size * 1.25, height: size * 0.75, role: "img", "aria-label": words };
+    for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
+    const drawn = document.createElementNS(space, "path");
+    drawn.setAttribute("d", path);
+    drawn.setAttribute("fill", "currentColor");
+    svg.append(drawn);
+    return svg;
+  };
+
+  const called = (sample) => (sample.name ? cut(sample.name) : `sample ${sample.place}`);
+  const isWrong = (sample) => sample.truth !== null && sample.said !== null && sample.truth !== sample.said;
+
+  /* A button that has the sample explained. */
+  const choice = (index, verdict) => {
+    const sample = data.cases[index];
+    const button = make(
+      "button",
+      { type: "button", "data-sample": index, title: called(sample) },
+      tile("samples", index, 56, called(sample)),
+      make("span", {}, data.samples.kind === "none" ? called(sample) + ": " + verdict : verdict),
+    );
+    button.addEventListener("click", () => show(index, true));
+    return make("li", {}, button);
+  };
+
+  const showCell = (button) => {
+    const [row, column] = [Number(button.dataset.row), Number(button.dataset.column)];
+    const found = [...data.cases.keys()].filter((index) => {
+      const sample = data.cases[index];
+      return sample.truth === row && sample.said === column;
+    });
+    const all = Number(button.textContent);
+    const what = row === column ? `${nameOf(row)}, found` : `${nameOf(row)} taken for ${nameOf(column)}`;
+    const part = found.length < all ? ` (${found.length} of ${all} are in this page)` : "";
+    for (const other of document.querySelectorAll(".confusion [aria-pressed]")) other.removeAttribute("aria-pressed");
+    button.setAttribute("aria-pressed", "true");
+    const list = make("ul", { class: "tiles" });
+    list.append(...found.map((index) => choice(index, percent(data.cases[index].shares[0][1]))));
+    byId("cell").replaceChildren(make("h3", {}, what + part), list);
+  };
+
+  const verdict = (sample) => {
+    const said = make("b", {}, nameOf(sample.now));
+    const words = make("p", {}, "The model says ", said, ` (${percent(sample.shares[0][1])})`);
+    if (sample.second !== null) {
+      const share = sample.shares.find(([index]) => index === sample.second);
+      words.append(`, before ${nameOf(sample.second)}${share ? ` (${percent(share[1])})` : ""}`);
+    }
+    words.append(". ");
+    if (sample.truth !== null) {
+      const right = sample.truth === sample.now;
+      const label = data.of_training ? "Its label is " : "It is ";
+      words.append(make("span", { class: right ? "good" : "wrong" }, `${label}${nameOf(sample.truth)}.`));
+      if (data.of_training && sample.said !== null) {
+        const found = sample.said === sample.truth ? "found" : `taken for ${nameOf(sample.said)}`;
+        words.append(` While its label was hidden it was ${found}.`);
+      }
+    } else {
+      words.append("It has no label.");
+    }
+    return words;
+  };
+
+  const shares = (sample) => {
+    const grid = make("div", { class: "shares" });
+    for (const [index, share] of sample.shares) {
+      grid.append(
+        make("span", { title: data.classes[index] }, nameOf(index)),
+        make("span", { class: "bar" }, make("i", { style: `width:${(100 * share).toFixed(1)}%` })),
+        make("span", {}, percent(share)),
+      );
+    }
+    return make("div", {}, make("h3", {}, "Classes"), grid);
+  };
+
+  /* The sample and what its atoms make of it, then the atoms. */
+  const parts = (sample, index) => {
+    const list = make("ul", { class: "equation" });
+    const add = (picture, ...words) => list.append(make("li", {}, picture, ...words.map((line) => make("span", {}, line))));
+    const own = tile("samples", index, 112, called(sample));
+    if (own) add(own, called(sample));
+    if (data.atoms.kind !== "none") {
+      add(tile("atoms", data.n_atoms + index, 112, "what the atoms make of it"), "what its atoms make of it");
+    }
+    const voted = sample.parts.some((part) => part[2] !== 0 || part[3] !== 0);
+    for (const [part, amount, vote, second] of sample.parts) {
+      if (data.n_atoms > 0) {
+        const lines = [`${amount.toPrecision(2)} × atom ${part}`];
+        if (voted) lines.push(`${signed(vote)} for ${nameOf(sample.now)}`);
+        if (voted && sample.second !== null) lines.push(`${signed(second)} for ${nameOf(sample.second)}`);
+        add(tile("atoms", part, 64, `atom ${part}`), ...lines);
+      } else if (voted) {
+        const name = data.features ? cut(data.features[part] || `feature ${part}`) : `feature ${part}`;
+        add(null, name, `${signed(vote)} for ${nameOf(sample.now)}`);
+      }
+    }
+    const more = sample.n_parts - sample.parts.length;
+    if (data.n_atoms > 0 && more > 0) list.append(make("li", { class: "soft" }, `and ${more} more atoms`));
+    const title = data.n_atoms > 0 ? "Its atoms, those first that decide most" : "What decides most";
+    return make("div", {}, make("h3", {}, title), list);
+  };
+
+  const unusual = (sample) => {
+    if (!sample.unusual) return null;
+    const table = make("table", {}, make("thead", {}, make("tr", {}, ...["feature", "value", "deviations from the mean"].map((name) => make("th", { scope: "col" }, name)))));
+    const body = make("tbody", {});
+    for (const [name, value, far] of sample.unusual) {
+      body.append(make("tr", {}, make("th", { scope: "row", title: name }, cut(name)), make("td", {}, String(value)), make("td", {}, signed(far))));
+    }
+    table.append(body);
+    return make("div", { class: "wide" }, make("h3", {}, "Its most unusual features"), table);
+  };
+
+  const neighbours = (sample) => {
+    if (sample.near.length === 0) return null;
+    const list = make("ul", { class: "equation" });
+    for (const [at, weight] of sample.near) {
+      const near = data.near[at];
+      const known = near.label !== null;
+      const said = known ? `labelled ${nameOf(near.label)}` : `unlabelled, said ${nameOf(near.said)}`;
+      list.append(
+        make("li", {}, tile("training", at, 64, called(near)), make("span", {}, called(near)), make("span", { class: known ? "" : "soft" }, said), make("span", {}, `weight ${weight.toFixed(2)}`)),
+      );
+    }
+    return make("div", {}, make("h3", {}, "Its neighbours among the training samples"), list);
+  };
+
+  let current = 0;
+  const show = (index, go) => {
+    current = index;
+    const sample = data.cases[index];
+    const pieces = [verdict(sample), shares(sample), parts(sample, index), unusual(sample), neighbours(sample)];
+    byId("sample").replaceChildren(...pieces.filter((piece) => piece !== null));
+    byId("pick").value = String(index);
+    if (go) {
+      history.replaceState(null, "", `#sample-${sample.place}`);
+      byId("explained").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+      byId("pick").focus({ preventScroll: true });
+    }
+  };
+
+  for (const place of document.querySelectorAll("[data-atom]")) {
+    const atom = Number(place.dataset.atom);
+    const picture = tile("atoms", atom, 44, `atom ${atom}`);
+    if (picture) place.append(picture);
+    place.title = `atom ${atom}`;
+  }
+  for (const button of document.querySelectorAll(".confusion button")) {
+    button.addEventListener("click", () => showCell(button));
+  }
+  const unsure = data.unsure.map((index) => {
+    const [first, second] = data.cases[index].shares;
+    const words = second ? `${nameOf(first[0])} ${percent(first[1])}, ${nameOf(second[0])} ${percent(second[1])}` : nameOf(first[0]);
+    return choice(index, words);
+  });
+  byId("unsure-list").append(...unsure);
+  if (data.cases.length === 0) {
+    byId("explained").hidden = true;
+    return;
+  }
+  for (const [index, sample] of data.cases.entries()) {
+    const truth = sample.truth === null ? "" : isWrong(sample) ? `, ${nameOf(sample.truth)} taken for ${nameOf(sample.said)}` : `, ${nameOf(sample.truth)}`;
+    byId("pick").append(make("option", { value: index }, called(sample) + truth));
+  }
+  byId("pick").addEventListener("change", (event) => show(Number(event.target.value), false));
+  const turn = (by) => show((current + by + data.cases.length) % data.cases.length, false);
+  byId("before").addEventListener("click", () => turn(-1));
+  byId("after").addEventListener("click", () => turn(1));
+  const asked = /^#sample-(\d+)$/.exec(location.hash);
+  const wanted = asked ? data.cases.findIndex((sample) => sample.place === Number(asked[1])) : -1;
+  const mistake = data.cases.findIndex(isWrong);
+  const first = wanted >= 0 ? wanted : mistake >= 0 ? mistake : data.unsure.length > 0 ? data.unsure[0] : 0;
+  show(first, wanted >= 0);
+  const cell = document.querySelector(".confusion td:not(.right) button") || document.querySelector(".confusion button");
+  if (cell) showCell(cell);
+})();

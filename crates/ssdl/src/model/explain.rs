@@ -1,0 +1,181 @@
+//! Why the model says what it says of a sample: its parts, and who is near.
+//!
+//! A linear score is a sum over the parts of a code, $s_c=b_c+\sum_ka_kW_{kc}$, so each atom (each
+//! feature, where there are no atoms) has a share of it. The training samples nearest in the graph
+//! pull the code, or vote.
+
+use super::Model;
+use crate::classifier::{Decision, Voters, labelled};
+use crate::graph::Attachment;
+use crate::{Error, Matrix, Real, Result};
+
+/// One atom that a sample is made of; one feature, where the method has no atoms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part<T> {
+    /// Which atom, or which prepared feature.
+    pub index: usize,
+    /// How much of it, $a_k$.
+    pub amount: T,
+    /// What it adds to the score of each class, $a_kW_{kc}$; empty where training samples vote.
+    pub votes: Vec<T>,
+}
+
+/// A training sample that a sample is tied to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour<T> {
+    /// Which training sample.
+    pub sample: usize,
+    /// Its weight; the weights of a sample sum to one. A barycentre may have negative ones.
+    pub weight: T,
+}
+
+/// Why a sample is judged as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation<T> {
+    /// The class it is put in.
+    pub class: usize,
+    /// The class that comes second; `None` with a single class.
+    pub second: Option<usize>,
+    /// One score a class.
+    pub scores: Vec<T>,
+    /// One probability a class.
+    pub probabilities: Vec<T>,
+    /// Its atoms, those first that decide most between the class and the second.
+    pub parts: Vec<Part<T>>,
+    /// The training samples it is tied to, the heaviest first; none where the method ties none.
+    pub neighbours: Vec<Neighbour<T>>,
+}
+
+impl<T: Real> Model<T> {
+    /// Why the fit judges these training samples as it does; see [`Model::transduction`]. Their
+    /// neighbours are those that they would have as new samples, themselves left out.
+    ///
+    /// Cost $O(nN)$ a sample.
+    ///
+    /// # Errors
+    /// If there is no such sample.
+    pub fn explain(&self, samples: &[usize]) -> Result<Vec<Explanation<T>>> {
+        let n_samples = self.codes.columns();
+        if let Some(&sample) = samples.iter().find(|&&sample| sample >= n_samples) {
+            return Err(Error::Samples(format!(
+                "there is no training sample {sample}; there are {n_samples}, counted from 0"
+            )));
+        }
+        let said = self.transduction();
+        samples
+            .iter()
+            .map(|&sample| {
+                let shares = (said.scores.column(sample), said.probabilities.column(sample));
+                let neighbours = self.neighbours_of(sample)?;
+                Ok(self.explained(self.codes.column(sample), shares, neighbours))
+            })
+            .collect()
+    }
+
+    /// Why raw samples ($n\times N$) are judged as they are; see [`Model::predict`].
+    ///
+    /// # Errors
+    /// If the number of features is wrong or a value is not finite.
+    pub fn explain_new(&self, raw: Matrix<T>) -> Result<Vec<Explanation<T>>> {
+        let prepared = self.preparation.apply(raw.clone())?;
+        let said = self.predict(raw)?;
+        let neighbours = self.neighbours(&prepared)?;
+        let each = neighbours.into_iter().enumerate().map(|(j, neighbours)| {
+            let shares = (said.scores.column(j), said.probabilities.column(j));
+            self.explained(said.codes.column(j), shares, neighbours)
+        });
+        Ok(each.collect())
+    }
+
+    fn explained(
+        &self,
+        code: &[T],
+        (scores, probabilities): (&[T], &[T]),
+        mut neighbours: Vec<Neighbour<T>>,
+    ) -> Explanation<T> {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| scores[b].wide().total_cmp(&scores[a].wide()).then(a.cmp(&b)));
+        let (class, second) = (order[0], order.get(1).copied());
+        let votes = |k: usize| match &self.decision {
+            Decision::Linear(classifier) => {
+                classifier.weights.iter_columns().map(|weights| code[k] * weights[k]).collect()
+            }
+            Decision::Vote(_) => Vec::new(),
+        };
+        let used = (0..code.len()).filter(|&k| code[k] != T::zero());
+        let mut parts: Vec<Part<T>> =
+            used.map(|k| Part { index: k, amount: code[k], votes: votes(k) }).collect();
+        let weight = |part: &Part<T>| match part.votes.get(class) {
+            Some(vote) => (*vote - second.map_or(T::zero(), |second| part.votes[second])).wide(),
+            None => part.amount.wide(),
+        };
+        let heavier = |a: f64, b: f64| b.abs().total_cmp(&a.abs());
+        parts.sort_by(|a, b| heavier(weight(a), weight(b)).then(a.index.cmp(&b.index)));
+        // Stable: among the same weights the order is that of the graph, the nearest first.
+        neighbours.sort_by(|a, b| b.weight.wide().total_cmp(&a.weight.wide()));
+        Explanation {
+            class,
+            second,
+            scores: scores.to_vec(),
+            probabilities: probabilities.to_vec(),
+            parts,
+            neighbours,
+        }
+    }
+
+    /// The training samples that prepared samples are tied to, or that vote on them.
+    fn neighbours(&self, prepared: &Matrix<T>) -> Result<Vec<Vec<Neighbour<T>>>> {
+        if let Decision::Vote(vote) = &self.decision {
+            let voters = self.voters(vote.voters, None);
+            return near(&vote.attachment, &self.codes, &voters, prepared);
+        }
+        let Some(anchors) = self.anchors(prepared)? else {
+            return Ok(vec![Vec::new(); prepared.columns()]);
+        };
+        let of = |j| anchors.of(j).map(|(sample, weight)| Neighbour { sample, weight }).collect();
+        Ok((0..prepared.columns()).map(of).collect())
+    }
+
+    /// The neighbours of a training sample as if it were new: among all others.
+    fn neighbours_of(&self, sample: usize) -> Result<Vec<Neighbour<T>>> {
+        let (attachment, seen, others) = match (&self.decision, &self.tied) {
+            (Decision::Vote(vote), _) => {
+                (&vote.attachment, &self.codes, self.voters(vote.voters, Some(sample)))
+            }
+            (_, Some(tied)) => {
+                (&tied.attachment, &tied.training, self.voters(Voters::All, Some(sample)))
+            }
+            (_, None) => return Ok(Vec::new()),
+        };
+        let found = near(attachment, seen, &others, &seen.select_columns(&[sample]))?;
+        Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    /// Places of those who may vote.
+    fn voters(&self, voters: Voters, without: Option<usize>) -> Vec<usize> {
+        let mut places = match voters {
+            Voters::All => (0..self.labels.len()).collect(),
+            Voters::Labelled => labelled(&self.labels),
+        };
+        places.retain(|&place| Some(place) != without);
+        places
+    }
+}
+
+/// Ties samples to some of the training samples.
+fn near<T: Real>(
+    attachment: &Attachment<T>,
+    training: &Matrix<T>,
+    among: &[usize],
+    samples: &Matrix<T>,
+) -> Result<Vec<Vec<Neighbour<T>>>> {
+    let memory = match attachment.memory.is_empty() {
+        true => Vec::new(),
+        false => among.iter().map(|&place| attachment.memory[place]).collect(),
+    };
+    let attachment = Attachment { memory, ..attachment.clone() };
+    let anchors = attachment.anchor(&training.select_columns(among), samples)?;
+    let of =
+        |j| anchors.of(j).map(|(at, weight)| Neighbour { sample: among[at], weight }).collect();
+    Ok((0..samples.columns()).map(of).collect())
+}
