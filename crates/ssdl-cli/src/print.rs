@@ -182,12 +182,23 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
 /// Names with counts, at most so many of them.
 pub fn tally<S: AsRef<str>>(names: &[S], counts: &[usize], most: usize) -> String {
     let shown = names.iter().zip(counts).take(most);
-    let mut text: Vec<String> =
-        shown.map(|(name, count)| format!("{}{FIRM_SPACE}({count})", name.as_ref())).collect();
+    let mut text: Vec<String> = shown
+        .map(|(name, count)| format!("{}{FIRM_SPACE}({count})", short(name.as_ref())))
+        .collect();
     if names.len() > most {
         text.push(format!("and {} more", names.len() - most));
     }
     text.join(", ")
+}
+
+/// A name that may be very long, for a line that is not.
+pub fn short(name: &str) -> String {
+    /// Longest name that is shown whole.
+    const LONGEST: usize = 40;
+    match name.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &name[..cut]),
+        None => name.to_owned(),
+    }
 }
 
 #[cfg(test)]

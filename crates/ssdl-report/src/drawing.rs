@@ -107,7 +107,8 @@ fn tile<T: Real>(
 ) -> Result<()> {
     let image = model.preparation().image_prepared();
     let side = image.map_or(1, |[height, width]| height.max(width));
-    picture(body, values, image, (TILE[0] / side).max(1), corner)
+    let size = image.unwrap_or_default().map(|length| (length * TILE[0] / side).max(1));
+    picture(body, values, image, size, corner)
 }
 
 /// Words under a tile, cut to its width; escaped already.

@@ -10,7 +10,7 @@ use ssdl::{Matrix, Model, Prediction, Real};
 use crate::Result;
 use crate::confusion::Case;
 use crate::look::{Judged, Subject};
-use crate::tiles::{Pictures, Scale, pictures};
+use crate::tiles::{Pictures, Scale, pictures, range};
 
 /// Most classes that are listed with their probability.
 const MOST_CLASSES: usize = 6;
@@ -150,18 +150,9 @@ impl<'a, T: Real> Shown<'a, T> {
 
     fn pictures(&self, places: &[usize], each: Option<&[(f64, f64)]>) -> Result<Pictures> {
         let Some(values) = self.values else { return Ok(Pictures::None) };
-        let columns: Vec<&[T]> = places.iter().map(|&place| values.column(place)).collect();
-        let scale = match each {
-            Some(each) => Scale::Standard(each),
-            None => {
-                let all = values.as_slice().iter().map(|value| value.wide());
-                let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-                    (low.min(v), high.max(v))
-                });
-                Scale::Range(low, high)
-            }
-        };
-        pictures(&columns, self.image, scale)
+        let scale = each.map_or_else(|| range(values.as_slice()), Scale::Standard);
+        let columns: Vec<_> = places.iter().map(|&place| (values.column(place), scale)).collect();
+        pictures(&columns, self.image)
     }
 }
 
@@ -232,8 +223,11 @@ fn atoms<T: Real>(model: &Model<T>, explained: &[Explanation<T>]) -> Result<Pict
         sum
     };
     let made: Vec<Vec<T>> = explained.iter().map(made).collect();
-    let columns: Vec<&[T]> = atoms.iter_columns().chain(made.iter().map(Vec::as_slice)).collect();
-    pictures(&columns, model.preparation().image_prepared(), Scale::Signed)
+    // Atoms have signs; what they make has the darkest and the lightest of a sample.
+    let of_atoms = atoms.iter_columns().map(|atom| (atom, Scale::Signed));
+    let of_made = made.iter().map(|made| (made.as_slice(), range(made)));
+    let columns: Vec<_> = of_atoms.chain(of_made).collect();
+    pictures(&columns, model.preparation().image_prepared())
 }
 
 /// Mean and deviation of each feature.

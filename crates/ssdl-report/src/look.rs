@@ -1,6 +1,7 @@
 //! A closer look at one model: what is computed once for its part of the page.
 
 use ssdl::classifier::Decision;
+use ssdl::graph::Rule;
 use ssdl::{Matrix, Model, Real};
 
 use crate::Result;
@@ -180,7 +181,7 @@ fn facts<T: Real>(model: &Model<T>) -> Vec<Fact> {
         ),
     ];
     if let Some(attachment) = model.attachment() {
-        facts.push(Fact::new("new samples", format!("{:?}", attachment.rule)));
+        facts.push(Fact::new("new samples", joined(attachment.rule)));
     }
     let stop = match report.iterations {
         0 => report.stop.to_string(),
@@ -192,6 +193,22 @@ fn facts<T: Real>(model: &Model<T>) -> Vec<Fact> {
     facts.push(Fact::new("numbers", T::NAME));
     facts.push(Fact::new("made by", format!("ssdl {}", report.version)));
     facts
+}
+
+/// How a new sample joins, in words.
+fn joined(rule: Rule) -> String {
+    match rule {
+        Rule::Lle { n_neighbors } => format!("between their {n_neighbors} nearest (LLE)"),
+        Rule::Heat { n_neighbors, width, .. } => {
+            format!("tied to their {n_neighbors} nearest by a heat kernel of width {width:.3}")
+        }
+        Rule::Neighbours { n_neighbors, .. } => format!("tied to their {n_neighbors} nearest"),
+        Rule::Threshold { radius, .. } => format!("tied to all within {radius:.3}"),
+        Rule::Learnt { smoothness, .. } => {
+            format!("joined to the learnt graph (smoothness {smoothness})")
+        }
+        other => format!("{other:?}"),
+    }
 }
 
 fn about_confusion<T: Real>(

@@ -154,8 +154,7 @@ pub fn png<T: Real>(model: &Model<T>) -> Result<Vec<u8>> {
 pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
     let (atoms, groups) = groups(model)?;
     let image = model.preparation().image_prepared();
-    let (tile_size, zoom) = size(image);
-    let plan = Plan::new(&groups, tile_size);
+    let plan = Plan::new(&groups, size(image).0);
     let [tall, wide] = plan.tile.map(|side| side + GAP);
     let mut body = String::new();
     let (mut top, mut named) = (GAP, None);
@@ -169,7 +168,7 @@ pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
         }
         for (column, &atom) in line.iter().enumerate() {
             let left = GAP + column * wide;
-            picture(&mut body, atoms.column(atom), image, zoom, (left, top))?;
+            picture(&mut body, atoms.column(atom), image, plan.tile, (left, top))?;
         }
         top += tall;
     }
@@ -184,17 +183,16 @@ pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
     ))
 }
 
-/// One atom within a drawing.
+/// One atom within a drawing, so tall and wide where it is an image.
 pub(crate) fn picture<T: Real>(
     body: &mut String,
     atom: &[T],
     image: Option<[usize; 2]>,
-    zoom: usize,
+    [tall, wide]: [usize; 2],
     (left, top): (usize, usize),
 ) -> Result<()> {
-    if let Some([height, width]) = image {
+    if image.is_some() {
         let bytes = STANDARD.encode(tile(atom, image, 1).png()?);
-        let (tall, wide) = (height * zoom, width * zoom);
         // Writing to a string cannot fail.
         let _ = writeln!(
             body,

@@ -50,6 +50,7 @@ struct Sheet<'a> {
     page: &'a Page,
     look: Option<&'a Look>,
     look_name: &'a str,
+    tables_title: &'static str,
     curves: Vec<(&'a str, Figure)>,
     data: String,
     samples: &'a str,
@@ -71,6 +72,10 @@ impl Page {
             page: self,
             look,
             look_name: self.look.as_ref().map_or("", |(name, _)| name),
+            tables_title: match (&self.look, self.tables.len()) {
+                (Some((name, _)), 1) if name.is_empty() => "Beside other methods",
+                _ => "Tables",
+            },
             curves: self.curves.iter().map(|c| (c.heading.as_str(), plots::curve(c))).collect(),
             data: look.map(|look| in_script(&look.inside)).transpose()?.unwrap_or_default(),
             samples: look.map_or("", |look| address(&look.inside.samples)),

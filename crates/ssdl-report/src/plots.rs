@@ -2,7 +2,6 @@
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::histogram::Histogram;
-use kuva::plot::legend::LegendPosition;
 use kuva::plot::{LinePlot, ScatterPlot, StackedAreaPlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
@@ -12,10 +11,8 @@ use ssdl::fit::TraceRow;
 use ssdl::{Matrix, Real};
 use ssdl_experiments::Curve;
 
-/// Height of every plot; they share a line of the page.
-const HEIGHT: f64 = 300.0;
-/// Width of a plot that has half the page, and of one that has it all.
-const WIDTHS: [f64; 2] = [520.0, 760.0];
+/// Size of every plot; two of them share a line of the page.
+const SIZE: [f64; 2] = [520.0, 300.0];
 /// Colours that the style of the page defines.
 const COLOURS: usize = 6;
 
@@ -25,22 +22,31 @@ pub(crate) struct Figure {
     pub svg: String,
     /// The same in words.
     pub words: String,
+    /// What the colours mean; in the page, where it can be read on a phone.
+    pub legend: Vec<Key>,
+}
+
+/// One entry of a legend.
+pub(crate) struct Key {
+    pub name: String,
+    pub colour: String,
+    pub dashed: bool,
 }
 
 /// The curve as a plot.
 pub(crate) fn curve(curve: &Curve) -> Figure {
     let mut plots = Vec::new();
-    let names: Vec<&String> = curve.series.iter().filter(|s| !s.dashed).map(|s| &s.name).collect();
     let mut words = Vec::new();
+    let mut legend: Vec<Key> = Vec::new();
+    let mut lines = 0;
     for series in &curve.series {
-        // Another's line has the colour of ours that it stands beside.
-        let own = names.iter().position(|name| series.name.starts_with(name.as_str()));
-        let colour = colour(own.unwrap_or(names.len()));
+        // Another's line has the colour of ours, which it follows.
+        lines += usize::from(!series.dashed || lines == 0);
+        let colour = colour(lines - 1);
         let points: Vec<(f64, f64)> = series.points.iter().map(|p| (p.x, p.y)).collect();
         let mut line = LinePlot::new()
             .with_data(points.iter().copied())
             .with_color(colour.as_str())
-            .with_legend(series.name.as_str())
             .with_stroke_width(2.0);
         if series.dashed {
             line = line.with_dashed();
@@ -52,16 +58,16 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
         plots.push(Plot::Line(line));
         let said = series.points.iter().map(|p| format!("{} at {}", decimal(p.y), p.x));
         words.push(format!("{}: {}", series.name, said.collect::<Vec<_>>().join(", ")));
+        legend.push(Key { name: series.name.clone(), colour, dashed: series.dashed });
     }
     let heights = curve.series.iter().flat_map(|series| &series.points);
     let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
         (low.min(p.y - p.spread), high.max(p.y + p.spread))
     });
-    let layout = layout(&plots, &curve.along, "test accuracy in per cent", 1)
+    let layout = layout(&plots, &curve.along, "test accuracy in per cent")
         .with_y_axis_min((low - 0.5).floor().max(0.0))
-        .with_y_axis_max((high + 0.5).ceil().min(100.0))
-        .with_legend_position(LegendPosition::OutsideBottomColumns);
-    figure(plots, layout, &format!("{}. {}", curve.heading, words.join(". ")))
+        .with_y_axis_max((high + 0.5).ceil().min(100.0));
+    figure(plots, layout, format!("{}. {}", curve.heading, words.join(". ")), legend)
 }
 
 /// The objective after every iteration, its terms one on the other; `None` without iterations.
@@ -79,31 +85,32 @@ pub(crate) fn objective(trace: &[TraceRow]) -> Option<Figure> {
     }
     let x = ends.iter().map(|row| row.iteration as f64);
     let mut areas = StackedAreaPlot::new().with_x(x).with_fill_opacity(0.75);
-    let mut words = Vec::new();
+    let (mut words, mut legend) = (Vec::new(), Vec::new());
     for (at, (name, _)) in first.objective.terms().into_iter().enumerate() {
         let of_term = |row: &&TraceRow| row.objective.terms()[at].1;
         if ends.iter().all(|row| of_term(row) == 0.0) {
             continue;
         }
         areas = areas.with_series(ends.iter().map(of_term));
-        areas = areas.with_color(colour(at).as_str()).with_legend(name);
+        areas = areas.with_color(colour(at).as_str());
+        legend.push(Key { name: name.to_owned(), colour: colour(at), dashed: false });
         words.push(format!("{name} {}", decimal(of_term(last))));
     }
     let plots = vec![Plot::StackedArea(areas)];
     let top = ends.iter().map(|row| row.objective.total()).fold(0.0, f64::max);
-    let layout = layout(&plots, "iteration", "objective", 0)
+    let layout = layout(&plots, "iteration", "objective")
         .with_x_axis_max(last.iteration as f64)
+        .with_x_tick_step(step(last.iteration))
         .with_y_axis_min(0.0)
         .with_y_axis_max(top * 1.02)
-        .with_x_tick_format(TickFormat::Integer)
-        .with_legend_position(LegendPosition::OutsideBottomColumns);
+        .with_x_tick_format(TickFormat::Integer);
     let (from, to) = (decimal(first.objective.total()), decimal(last.objective.total()));
     let text = format!(
         "The objective fell from {from} to {to} in {} iterations; at the end {}.",
         last.iteration,
         words.join(", ")
     );
-    Some(figure(plots, layout, &text))
+    Some(figure(plots, layout, text, legend))
 }
 
 /// How many entries of the codes are not zero, over the samples.
@@ -114,27 +121,30 @@ pub(crate) fn sparsity<T: Real>(codes: &Matrix<T>) -> Option<Figure> {
         .collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
     let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
-    let width = (most - least + 1).div_ceil(24);
-    let bins = (most - least + 1).div_ceil(width);
+    // Bins begin at a round number, where the axis has its marks.
+    let start = if most > 20 { least / 10 * 10 } else { least };
+    let width = (most - start + 1).div_ceil(24);
+    let bins = (most - start + 1).div_ceil(width);
     let mut heights = vec![0.0; bins];
-    counts.iter().for_each(|count| heights[(count - least) / width] += 1.0);
-    let edges: Vec<f64> = (0..=bins).map(|at| (least + at * width) as f64 - 0.5).collect();
+    counts.iter().for_each(|count| heights[(count - start) / width] += 1.0);
+    let edges: Vec<f64> = (0..=bins).map(|at| (start + at * width) as f64).collect();
     let span = (edges[0], edges[bins]);
     let bars = Histogram::new().with_precomputed(edges, heights).with_color(colour(0).as_str());
     let plots = vec![Plot::Histogram(bars)];
-    let layout = layout(&plots, "atoms that a sample is made of", "training samples", 0)
+    let layout = layout(&plots, "atoms that a sample is made of", "training samples")
         .with_x_axis_min(span.0)
-        .with_x_axis_max(span.1);
+        .with_x_axis_max(span.1)
+        .with_x_tick_step(step(bins * width));
     let text = format!(
         "A training sample is made of {} of {} atoms on average, {least} at the least and {most} at \
          the most.",
         decimal(mean),
         codes.rows()
     );
-    Some(figure(plots, layout, &text))
+    Some(figure(plots, layout, text, Vec::new()))
 }
 
-fn layout(plots: &[Plot], x: &str, y: &str, size: usize) -> Layout {
+fn layout(plots: &[Plot], x: &str, y: &str) -> Layout {
     let theme = Theme {
         background: "none".into(),
         axis_color: "var(--soft)".into(),
@@ -148,10 +158,17 @@ fn layout(plots: &[Plot], x: &str, y: &str, size: usize) -> Layout {
     Layout::auto_from_plots(plots)
         .with_x_label(x)
         .with_y_label(y)
-        .with_width(WIDTHS[size])
-        .with_height(HEIGHT + 60.0 * size as f64)
+        .with_width(SIZE[0])
+        .with_height(SIZE[1])
         .with_theme(theme)
         .with_label_size(13)
+}
+
+/// A whole step between the marks of an axis of this length, so that there are at most eight.
+fn step(length: usize) -> f64 {
+    let units = (0..).map(|power| 10usize.pow(power));
+    let mut steps = units.flat_map(|unit| [unit, 2 * unit, 5 * unit]);
+    steps.find(|step| length / step <= 8).unwrap_or(1) as f64
 }
 
 fn colour(at: usize) -> String {
@@ -159,7 +176,7 @@ fn colour(at: usize) -> String {
 }
 
 /// Draws it, says it in words to those who do not see it, and lets it shrink with the page.
-fn figure(plots: Vec<Plot>, layout: Layout, words: &str) -> Figure {
+fn figure(plots: Vec<Plot>, layout: Layout, words: String, legend: Vec<Key>) -> Figure {
     let scene = render_multiple(plots, layout);
     let (width, height) = (scene.width, scene.height);
     let svg = SvgBackend::new().render_scene(&scene);
@@ -167,9 +184,9 @@ fn figure(plots: Vec<Plot>, layout: Layout, words: &str) -> Figure {
     let svg = format!(
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" fill=\"currentColor\" \
          aria-label=\"{}\">{body}",
-        escaped(words)
+        escaped(&words)
     );
-    Figure { svg, words: words.to_owned() }
+    Figure { svg, words, legend }
 }
 
 /// Text for an attribute or an element.

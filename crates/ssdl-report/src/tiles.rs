@@ -41,7 +41,7 @@ pub(crate) enum Pictures {
 pub(crate) enum Scale<'a> {
     /// Zero in the middle, the largest value of each tile at the end.
     Signed,
-    /// From the lowest to the highest of these samples.
+    /// From the lowest to the highest.
     Range(f64, f64),
     /// Mean and deviation of each feature.
     Standard(&'a [(f64, f64)]),
@@ -49,12 +49,11 @@ pub(crate) enum Scale<'a> {
 
 /// Draws columns as tiles.
 pub(crate) fn pictures<T: Real>(
-    columns: &[&[T]],
+    columns: &[(&[T], Scale<'_>)],
     image: Option<[usize; 2]>,
-    scale: Scale<'_>,
 ) -> Result<Pictures> {
     let Some([height, width]) = image else {
-        let tiles = columns.iter().map(|values| bars(values, scale)).collect();
+        let tiles = columns.iter().map(|(values, scale)| bars(values, *scale)).collect();
         return Ok(Pictures::Bars { tiles });
     };
     let factor = height.max(width).div_ceil(LARGEST_SIDE).max(1);
@@ -62,10 +61,10 @@ pub(crate) fn pictures<T: Real>(
     let across = ((columns.len() * tall) as f64 / wide as f64).sqrt().ceil().max(1.0) as usize;
     let down = columns.len().div_ceil(across).max(1);
     let mut sheet = Canvas::new(down * tall, across * wide, 0);
-    for (at, values) in columns.iter().enumerate() {
+    for (at, (values, scale)) in columns.iter().enumerate() {
         let small = shrunk(values, [height, width], factor);
         let corner = (at / across * tall, at % across * wide);
-        sheet.draw(&greys(&small, scale), wide, 1, corner);
+        sheet.draw(&greys(&small, *scale), wide, 1, corner);
     }
     let sheet = format!("data:image/png;base64,{}", STANDARD.encode(sheet.png()?));
     Ok(Pictures::Image { width: wide, height: tall, columns: across, count: columns.len(), sheet })
@@ -138,6 +137,14 @@ pub(crate) struct Canvas {
     width: usize,
     height: usize,
     greys: Vec<u8>,
+}
+
+/// From the lowest to the highest of these values.
+pub(crate) fn range<'a, T: Real>(values: &[T]) -> Scale<'a> {
+    let all = values.iter().map(|value| value.wide());
+    let (low, high) =
+        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    Scale::Range(low, high)
 }
 
 impl Canvas {

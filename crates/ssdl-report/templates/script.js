@@ -62,11 +62,15 @@
       "button",
       { type: "button", "data-sample": index, title: called(sample) },
       tile("samples", index, 56, called(sample)),
-      make("span", {}, data.samples.kind === "none" ? called(sample) + ": " + verdict : verdict),
+      data.samples.kind === "none" ? make("span", {}, called(sample)) : null,
+      ...verdict.map((line) => make("span", {}, line)),
     );
     button.addEventListener("click", () => show(index, true));
     return make("li", {}, button);
   };
+
+  /* The likeliest classes, one a line. */
+  const likely = (sample, most) => sample.shares.slice(0, most).map(([index, share]) => `${nameOf(index)}: ${percent(share)}`);
 
   const showCell = (button) => {
     const [row, column] = [Number(button.dataset.row), Number(button.dataset.column)];
@@ -80,7 +84,7 @@
     for (const other of document.querySelectorAll(".confusion [aria-pressed]")) other.removeAttribute("aria-pressed");
     button.setAttribute("aria-pressed", "true");
     const list = make("ul", { class: "tiles" });
-    list.append(...found.map((index) => choice(index, percent(data.cases[index].shares[0][1]))));
+    list.append(...found.map((index) => choice(index, likely(data.cases[index], 1))));
     byId("cell").replaceChildren(make("h3", {}, what + part), list);
   };
 
@@ -153,7 +157,7 @@
       body.append(make("tr", {}, make("th", { scope: "row", title: name }, cut(name)), make("td", {}, String(value)), make("td", {}, signed(far))));
     }
     table.append(body);
-    return make("div", { class: "wide" }, make("h3", {}, "Its most unusual features"), table);
+    return make("div", { class: "wide full" }, make("h3", {}, "Its most unusual features"), table);
   };
 
   const neighbours = (sample) => {
@@ -167,7 +171,7 @@
         make("li", {}, tile("training", at, 64, called(near)), make("span", {}, called(near)), make("span", { class: known ? "" : "soft" }, said), make("span", {}, `weight ${weight.toFixed(2)}`)),
       );
     }
-    return make("div", {}, make("h3", {}, "Its neighbours among the training samples"), list);
+    return make("div", { class: "full" }, make("h3", {}, "Its neighbours among the training samples"), list);
   };
 
   let current = 0;
@@ -193,11 +197,7 @@
   for (const button of document.querySelectorAll(".confusion button")) {
     button.addEventListener("click", () => showCell(button));
   }
-  const unsure = data.unsure.map((index) => {
-    const [first, second] = data.cases[index].shares;
-    const words = second ? `${nameOf(first[0])} ${percent(first[1])}, ${nameOf(second[0])} ${percent(second[1])}` : nameOf(first[0]);
-    return choice(index, words);
-  });
+  const unsure = data.unsure.map((index) => choice(index, likely(data.cases[index], 2)));
   byId("unsure-list").append(...unsure);
   if (data.cases.length === 0) {
     byId("explained").hidden = true;
@@ -216,6 +216,9 @@
   const mistake = data.cases.findIndex(isWrong);
   const first = wanted >= 0 ? wanted : mistake >= 0 ? mistake : data.unsure.length > 0 ? data.unsure[0] : 0;
   show(first, wanted >= 0);
-  const cell = document.querySelector(".confusion td:not(.right) button") || document.querySelector(".confusion button");
+  /* The most frequent mistake is open from the start. */
+  const cells = [...document.querySelectorAll(".confusion td:not(.right) button, .confusion .right button")];
+  const weight = (button) => Number(button.textContent) + (button.closest(".right") ? 0 : 1e9);
+  const cell = cells.reduce((best, button) => (best && weight(best) >= weight(button) ? best : button), null);
   if (cell) showCell(cell);
 })();

@@ -82,8 +82,8 @@ pub fn run(
     Ok(())
 }
 
-/// Fits the first run that is chosen, on the first data set, split and seed it is for, to be looked
-/// at from near.
+/// Fits the first run that is chosen, on the first data set it is for and the split with most
+/// unlabelled samples, to be looked at from near.
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.
@@ -92,13 +92,17 @@ pub fn closer(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Clos
     for data in &plan.data {
         let Some(run) = plan.runs_of(data).find(|run| wanted(choice, run)) else { continue };
         let loaded = Loaded::read(data, folder)?;
+        let mut tasks = Vec::new();
         for split in plan.splits_of(data) {
-            let drawn = loaded.parts(split)?;
-            let chosen = drawn.iter().find(|(seed, _)| is_chosen(&choice.seeds, seed));
-            if let Some((seed, parts)) = chosen {
-                let task = Task { data, split, run, seed: *seed, parts };
-                return task.closer(&loaded, choice).map(Some);
-            }
+            let mut drawn = loaded.parts(split)?.into_iter();
+            let first = drawn.find(|(seed, _)| is_chosen(&choice.seeds, seed));
+            tasks.extend(first.map(|(seed, parts)| (split, seed, parts)));
+        }
+        // The first of those with as many.
+        let most = tasks.iter().rev().max_by_key(|(_, _, parts)| parts.unlabelled.len());
+        if let Some((split, seed, parts)) = most {
+            let task = Task { data, split, run, seed: *seed, parts };
+            return task.closer(&loaded, choice).map(Some);
         }
     }
     Ok(None)
