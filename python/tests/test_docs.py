@@ -1,126 +1,54 @@
-"""The Python of the pages runs as it stands, and prints what stands below it.
+"""The commands and the Python of every page run as they stand, and print what stands below them."""
 
-The blocks of a page share one namespace and run in an empty folder. Where a block of text follows
-directly, it is what the block prints; a number with decimals may be one off in its last place, as
-another processor may round a sample to the other side.
-"""
-
-import contextlib
-import io
-import re
-import traceback
-from dataclasses import dataclass
-from decimal import Decimal
-from pathlib import Path
+import shlex
 
 import matplotlib
 import pytest
+from PIL import Image
+from sklearn.datasets import load_digits
 
-FOLDER = Path(__file__).parents[2]
-FENCE = re.compile(r"^```(\w*)$")
-DECIMALS = re.compile(r"-?\b\d+\.\d+\b")
+import pages
+from pages import Page
 
 matplotlib.use("Agg")
 
 
-@dataclass(frozen=True)
-class Block:
-    """Lines between two fences: their language, and the line before the first of them."""
-
-    language: str
-    line: int
-    text: str
-    follows: bool
-
-
-def blocks(text):
-    """The fenced blocks of a page; whether only empty lines part one from the block before."""
-    found, start, close = [], None, True
-    for number, line in enumerate(text.splitlines(), 1):
-        fence = FENCE.match(line)
-        if start is not None and fence:
-            inside = text.splitlines()[start[0] : number - 1]
-            body = "\n".join(inside) + "\n" if inside else ""
-            found.append(Block(start[1], start[0], body, start[2]))
-            start, close = None, True
-        elif start is None and fence:
-            start = number, fence[1], close and bool(found)
-        elif start is None and line.strip():
-            close = False
-    assert start is None, f"line {start[0]}: the block has no end"
-    return found
+def digits_as_images(folder):
+    """`images/` with five digits of each class and 100 `unlabelled`, 20 `new-images/`."""
+    X, y = load_digits(return_X_y=True)
+    count = dict.fromkeys(range(10), 0)
+    for place, (pixels, label) in enumerate(zip(X[:300] * 15.9, y, strict=False)):
+        count[label] += 1
+        inside = f"images/{label}" if count[label] <= 5 else "images/unlabelled"
+        into = folder / ("new-images" if place >= 280 else inside)
+        into.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels.reshape(8, 8).astype("uint8")).save(into / f"{place}.png")
 
 
-def agree(said, expected):
-    """Whether two texts are the same, but for the last place of numbers with decimals."""
-    if _words(said) != _words(expected):
-        return False
-    pairs = zip(DECIMALS.findall(said), DECIMALS.findall(expected), strict=True)
-    return all(_near(Decimal(one), Decimal(other)) for one, other in pairs)
-
-
-def _words(text):
-    return [line.rstrip() for line in DECIMALS.sub("0.0", text).strip("\n").splitlines()]
-
-
-def _near(one, other):
-    places = one.as_tuple().exponent
-    return places == other.as_tuple().exponent and abs(one - other) <= Decimal(1).scaleb(places)
-
-
-def run(name):
-    """Run the blocks of a page; what each printed, by its line."""
-    path = FOLDER / name
-    found = blocks(path.read_text(encoding="utf-8"))
-    namespace, printed = {"__name__": "__main__"}, {}
-    for place, block in enumerate(found):
-        if block.language != "python":
-            continue
-        said = printed[block.line] = _output(name, path, block, namespace)
-        below = found[place + 1] if place + 1 < len(found) else None
-        if below is not None and below.language == "text" and below.follows:
-            if not agree(said, below.text):
-                pytest.fail(
-                    f"{name}:{block.line}: printed\n{said}instead of, in line {below.line},\n"
-                    f"{below.text}"
-                )
-    assert printed, f"{name} has no Python"
-    return printed
-
-
-def _output(name, path, block, namespace):
-    # Empty lines before it give every line its number on the page.
-    code = "\n" * block.line + block.text
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        try:
-            exec(compile(code, str(path), "exec"), namespace)
-        except Exception as error:
-            lines = [
-                frame.lineno
-                for frame in traceback.extract_tb(error.__traceback__)
-                if frame.filename == str(path)
-            ]
-            line = lines[-1] if lines else getattr(error, "lineno", block.line)
-            pytest.fail(f"{name}:{line}: {type(error).__name__}: {error}")
-    return out.getvalue()
+# What a page takes to be there before its first block.
+PREPARED = {"docs/guide.md": digits_as_images}
 
 
 @pytest.mark.filterwarnings("error::ssdl.errors.FitWarning")
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/python.md"])
-def test_a_page_prints_what_it_says(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", pages.NAMES)
+def test_a_page_does_and_prints_what_it_says(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run(name)
+    if name in PREPARED:
+        PREPARED[name](tmp_path)
+    Page(name).run()
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_example_of_the_readme_is_right_about_most_digits(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    *shares, asked = "".join(run("README.md").values()).splitlines()
-    assert len(shares) == 2
-    assert all(0.8 < float(share) <= 1 for share in shares)
-    assert len(set(asked.strip("[]").split())) == 10
+@pytest.mark.parametrize("name", pages.NAMES)
+def test_commands_named_in_the_text_exist(name):
+    page = Page(name)
+    for line, command in pages.named_commands(page.text()):
+        wrong = pages.fault(shlex.split(command))
+        if wrong:
+            page.fail(line, f"{command}: {wrong}")
 
+
+# ---- The reading and running itself --------------------------------------------------------------
 
 PAGE = """# A page
 
@@ -133,35 +61,103 @@ print(f"{a} is {a + 0.004:.2f}")
 1 is %s
 ```
 
-Text of its own:
+Text of its own, with `ssdl fit --no-such
+option`:
 
 ```text
-not printed by anything
+not printed by anything, `ssdl fit`
 ```
 
-```python
+```%s
 %s
 ```
 """
 
 
+def page(folder, number="1.00", language="python", last="a"):
+    path = folder / "page.md"
+    path.write_text(PAGE % (number, language, last), encoding="utf-8")
+    return Page(str(path))
+
+
 @pytest.mark.parametrize(
-    ("number", "last", "words"),
+    ("number", "language", "last", "words"),
     [
-        ("1.02", "a", r"page.md:3: printed\n1 is 1.00\ninstead of, in line 8,\n1 is 1.02"),
-        ("1.0", "a", "page.md:3: printed"),
-        ("1.00", "a\na + b", "page.md:20: NameError"),
-        ("1.00", "a = = 1", "page.md:19: SyntaxError"),
+        ("1.02", "python", "a", r"printed\n1 is 1.00\ninstead of, in line 8,\n1 is 1.02"),
+        ("1.0", "python", "a", "page.md:3: printed"),
+        ("1.00", "python", "a\na + b", "page.md:21: NameError"),
+        ("1.00", "python", "a = = 1", "page.md:20: SyntaxError"),
+        ("1.00", "toml", "a = = 1", "page.md:19: no TOML"),
+        ("1.00", "rust", "fn main() {}", "page.md:19: no crate has this page"),
+        ("1.00", "ruby", "a", "page.md:19: nothing is known of blocks of `ruby`"),
+        ("1.00", "sh", "\ncargo xtask tset", "page.md:21: .* there is no command tset"),
+        ("1.00", "sh", "cargo xtask test --fast", "knows no --fast"),
+        ("1.00", "sh", "cargo xtask bench --set all --set so", "knows no so"),
+        ("1.00", "sh", "cargo install --path crates/ssdl", "no crate with a program"),
+        ("1.00", "sh", "pip install '.[plots]'", "nothing is known of a package"),
+        ("1.00", "sh", "xdg-open report.html", "there is no file report.html"),
+        ("1.00", "sh", "make", "no rule for this command"),
     ],
 )
-def test_a_failure_names_the_page_and_the_line(number, last, words, tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(PAGE % (number, last), encoding="utf-8")
+def test_a_failure_names_the_page_and_the_line(number, language, last, words, tmp_path):
     with pytest.raises(pytest.fail.Exception, match=words):
-        run(page)
+        page(tmp_path, number, language, last).run()
 
 
-def test_the_last_place_of_a_decimal_number_may_differ(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(PAGE % ("1.01", "a"), encoding="utf-8")
-    assert list(run(page).values()) == ["1 is 1.00\n", ""]
+@pytest.mark.skipif(not pages.PROGRAM, reason="SSDL_PROGRAM does not name the program ssdl")
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("ssdl methods\nssdl \\\n    fti a.csv", "page.md:21: ssdl fti a.csv: exit code 2"),
+        ("cargo run --release -- demo --into .", "page.md:20: ssdl demo --into .: exit code 2"),
+        ("ssdl fit a.csv --model m --label-column c", "a.csv: cannot be read"),
+        ("ssdl data get usps --fast", "`ssdl data get` has no option --fast"),
+        ("ssdl experiment digits --fast", "`ssdl experiment` has no option --fast"),
+        ("ssdl experiment figures", "there is no experiment figures"),
+    ],
+)
+def test_a_wrong_command_fails_with_its_line(command, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pytest.fail.Exception, match=words):
+        page(tmp_path, language="sh", last=command).run()
+
+
+def test_what_commands_print_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pages, "PROGRAM", "/nowhere/ssdl")
+    (tmp_path / "a").write_text("1\n2\n", encoding="utf-8")
+    lines = "cat a  # all\n\nhead -n 1 a | \\\n    head -n 1"
+    assert list(page(tmp_path, language="sh", last=lines).run().values())[1] == "1\n2\n1\n"
+
+
+def test_a_page_without_the_program_is_skipped_where_it_needs_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "PROGRAM", None)
+    ended = page(tmp_path, language="sh", last="ssdl methods")
+    with pytest.raises(pytest.skip.Exception, match="SSDL_PROGRAM"):
+        ended.run()
+    assert list(ended.printed.values()) == ["1 is 1.00\n"]
+
+
+def test_commands_are_found_in_running_text(tmp_path):
+    text = page(tmp_path).text()
+    assert pages.named_commands(text) == [(12, "ssdl fit --no-such option")]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "same"),
+    [
+        ("1.00", "1.01", True),
+        ("1.00", "1.02", False),
+        ("3023.7", "3026.1", True),
+        ("3023.7", "3033.7", False),
+        ("a (12), b (4)", "a (14), b (4)", True),
+        ("a (12)", "a (15)", False),
+        ("12 samples", "13 samples", False),
+        ("read 0.004 s,   12 MB", "read 10.0 s, 8 kB", True),
+        ("a\nb\nc\nd", "a\n…\nd", True),
+        ("a\nb\nc\nd", "…\nc", False),
+        ("a\nb", "a\nb\n…", True),
+    ],
+)
+def test_texts_agree_but_for_what_differs_between_machines(said, expected, same):
+    assert pages.agree(said, expected) == same
