@@ -19,6 +19,7 @@ ACRONYMS = {"ssdl", "ga", "ussdl", "sc", "svm"}
 SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
 TYPES = {
     "whole_from": "int",
+    "auto_or_from": "int or \"auto\"",
     "from": "float",
     "above": "float",
     "between": "float",
@@ -167,6 +168,8 @@ def constraint(knob):
     match knob["kind"]:
         case "whole_from":
             return [f'Interval(Integral, {low}, None, closed="left")']
+        case "auto_or_from":
+            return ['StrOptions({"auto"})', f'Interval(Integral, {low}, None, closed="left")']
         case "from":
             return [f'Interval(Real, {low}, None, closed="left")']
         case "between":

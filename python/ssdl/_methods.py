@@ -35,9 +35,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, default=200
-        Number of atoms; cut to the number of samples that are not zero. Letter: p. Allowed: a
-        whole number, 1 or more.
+    n_atoms : int or "auto", default='auto'
+        Number of atoms, cut to the samples; `auto`: a feature each, or 10 a class if more, 200
+        at most. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
@@ -216,7 +216,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "revive": "revive",
     }
     _parameter_constraints = {
-        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0.0, None, closed="left")],
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
@@ -247,7 +247,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms=200,
+        n_atoms="auto",
         sparsity=0.3,
         manifold=0.5,
         discrimination=0.5,
@@ -327,9 +327,9 @@ class USSDL(DictionaryClassifier):
 
     Parameters
     ----------
-    n_atoms : int, default=200
-        Number of atoms; cut to the number of samples that are not zero. Letter: p. Allowed: a
-        whole number, 1 or more.
+    n_atoms : int or "auto", default='auto'
+        Number of atoms, cut to the samples; `auto`: a feature each, or 10 a class if more, 200
+        at most. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
@@ -476,7 +476,7 @@ class USSDL(DictionaryClassifier):
         "revive": "revive",
     }
     _parameter_constraints = {
-        "n_atoms": [Interval(Integral, 1, None, closed="left")],
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0.0, None, closed="left")],
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
         "ridge": [Interval(Real, 0.0, None, closed="neither")],
@@ -498,7 +498,7 @@ class USSDL(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms=200,
+        n_atoms="auto",
         sparsity=0.3,
         discrimination=0.5,
         ridge=1.0,

@@ -86,7 +86,8 @@ def as_value(text, kind):
         return text == "true"
     if kind is tuple:
         return tuple(float(part) for part in text.split(","))
-    return kind(text)
+    # A word stands for a number that the fit finds, as "auto"; once found it is a number.
+    return int(text) if kind is str and text.isdecimal() else kind(text)
 
 
 def sparse_rows(arrays, n_columns):

@@ -17,6 +17,9 @@ use ssdl::{Model, Real, Samples};
 use crate::folds::Folds;
 use crate::{Error, Result, Watch};
 
+/// Features from which on the numbers of atoms that are tried do not depend on them.
+const MANY: usize = 100;
+
 /// A method with knobs, as `ssdl tune` writes it and `ssdl fit` reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,7 +143,7 @@ pub fn tune<T: Real>(
     watch: &dyn Watch,
 ) -> Result<Found> {
     method.check(fixed)?;
-    let stages = stages(method, fixed);
+    let stages = stages(method, fixed, samples.n_features());
     if stages.is_empty() {
         return Err(Error::Fit(ssdl::Error::Unknown {
             what: "search for the method",
@@ -186,7 +189,7 @@ pub fn tune<T: Real>(
 /// Names of the methods that have knobs to search.
 fn searchable<T: Real>() -> String {
     let all = ssdl::methods::all::<T>();
-    let some = all.into_iter().filter(|method| !stages(*method, &[]).is_empty());
+    let some = all.into_iter().filter(|method| !stages(*method, &[], MANY).is_empty());
     some.map(|method| method.describe().name).collect::<Vec<_>>().join(", ")
 }
 
@@ -209,7 +212,11 @@ type Changes = Vec<(&'static str, String)>;
 
 /// The stages of the search: candidates that take turns, best kept. Knobs that the method lacks or
 /// the user fixed are left out.
-fn stages<T: Real>(method: &dyn Method<T>, fixed: &[(String, String)]) -> Vec<Vec<Changes>> {
+fn stages<T: Real>(
+    method: &dyn Method<T>,
+    fixed: &[(String, String)],
+    n_features: usize,
+) -> Vec<Vec<Changes>> {
     let own = method.knobs();
     let free = |name: &str| {
         own.iter().any(|knob| knob.name == name) && fixed.iter().all(|(fixed, _)| fixed != name)
@@ -219,7 +226,12 @@ fn stages<T: Real>(method: &dyn Method<T>, fixed: &[(String, String)]) -> Vec<Ve
     };
     let mut stages = Vec::new();
     let sparsities = each("sparsity", &[0.1, 0.2, 0.3, 0.5, 0.8]);
-    let atoms = each("n_atoms", &[100.0, 200.0, 300.0]);
+    // Of few features, too, and several times as many.
+    let few = n_features.max(2) as f64;
+    let atoms = match n_features >= MANY {
+        true => each("n_atoms", &[100.0, 200.0, 300.0]),
+        false => each("n_atoms", &[few, 2.0 * few, 4.0 * few]),
+    };
     match (free("sparsity"), free("n_atoms")) {
         (true, true) => {
             let pairs = atoms.iter().flat_map(|p| {

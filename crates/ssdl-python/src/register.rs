@@ -70,6 +70,10 @@ fn explained<'py>(py: Python<'py>, knob: &Knob) -> PyResult<Bound<'py, PyDict>> 
             facts.set_item("low", least)?;
             "whole_from"
         }
+        Allowed::AutoOrFrom(least) => {
+            facts.set_item("low", least)?;
+            "auto_or_from"
+        }
         Allowed::From(least) => {
             facts.set_item("low", least)?;
             "from"

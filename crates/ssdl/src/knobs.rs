@@ -23,6 +23,8 @@ pub struct Knob {
 pub enum Allowed {
     /// A whole number, at least this.
     WholeFrom(u64),
+    /// `auto`, or a whole number, at least this.
+    AutoOrFrom(u64),
     /// A number, at least this.
     From(f64),
     /// A number larger than this.
@@ -41,6 +43,7 @@ impl std::fmt::Display for Allowed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::WholeFrom(least) => write!(f, "a whole number, {least} or more"),
+            Self::AutoOrFrom(least) => write!(f, "auto, or a whole number, {least} or more"),
             Self::From(least) => write!(f, "a number, {least} or more"),
             Self::Above(bound) => write!(f, "a number above {bound}"),
             Self::SeveralAbove(bound) => {
@@ -55,6 +58,10 @@ impl std::fmt::Display for Allowed {
 
 /// A type that a knob can have.
 pub trait Setting: Copy + 'static {
+    /// What is given to a setter in code.
+    type Given;
+    /// The value of what is given.
+    fn given(value: Self::Given) -> Self;
     /// Reads the value, or `None` if the text is not one.
     fn read(text: &str) -> Option<Self>;
     /// The value as text that [`Setting::read`] takes back.
@@ -68,6 +75,10 @@ pub trait Setting: Copy + 'static {
 const LARGEST_COUNT: usize = 1_000_000_000;
 
 impl Setting for usize {
+    type Given = Self;
+    fn given(value: Self) -> Self {
+        value
+    }
     fn read(text: &str) -> Option<Self> {
         text.parse().ok().filter(|&count| count <= LARGEST_COUNT)
     }
@@ -80,6 +91,10 @@ impl Setting for usize {
 }
 
 impl Setting for f64 {
+    type Given = Self;
+    fn given(value: Self) -> Self {
+        value
+    }
     fn read(text: &str) -> Option<Self> {
         text.parse().ok()
     }
@@ -92,6 +107,10 @@ impl Setting for f64 {
 }
 
 impl Setting for bool {
+    type Given = Self;
+    fn given(value: Self) -> Self {
+        value
+    }
     fn read(text: &str) -> Option<Self> {
         text.parse().ok()
     }
@@ -147,6 +166,10 @@ impl Grid {
 }
 
 impl Setting for Grid {
+    type Given = Self;
+    fn given(value: Self) -> Self {
+        value
+    }
     fn read(text: &str) -> Option<Self> {
         let numbers: Option<Vec<f64>> = text.split(',').map(|v| v.trim().parse().ok()).collect();
         Self::new(&numbers?)
@@ -166,9 +189,8 @@ impl Setting for Grid {
 pub(crate) fn check<S: Setting>(name: &str, value: S, allowed: Allowed) -> Result<()> {
     let number = value.number();
     let fits = match allowed {
-        Allowed::WholeFrom(least) => {
-            number.is_some_and(|v| v >= least as f64 && v <= LARGEST_COUNT as f64)
-        }
+        Allowed::WholeFrom(least) => number.is_some_and(is_count_from(least)),
+        Allowed::AutoOrFrom(least) => number.is_none_or(is_count_from(least)),
         Allowed::From(least) => number.is_some_and(|v| v >= least && v.is_finite()),
         Allowed::Above(bound) | Allowed::SeveralAbove(bound) => {
             number.is_some_and(|v| v > bound && v.is_finite())
@@ -177,6 +199,10 @@ pub(crate) fn check<S: Setting>(name: &str, value: S, allowed: Allowed) -> Resul
         Allowed::Switch | Allowed::OneOf(_) => true,
     };
     if fits { Ok(()) } else { Err(refuse(name, &value.text(), allowed)) }
+}
+
+fn is_count_from(least: u64) -> impl Fn(f64) -> bool {
+    move |count| count >= least as f64 && count <= LARGEST_COUNT as f64
 }
 
 pub(crate) fn read<S: Setting>(name: &str, text: &str, allowed: Allowed) -> Result<S> {
@@ -258,8 +284,11 @@ macro_rules! knobs {
             $(
                 #[doc = $sentence]
                 #[must_use]
-                pub fn $knob(mut self, value: $Type) -> Self {
-                    self.$knob = value;
+                pub fn $knob(
+                    mut self,
+                    value: <$Type as $crate::knobs::Setting>::Given,
+                ) -> Self {
+                    self.$knob = <$Type as $crate::knobs::Setting>::given(value);
                     self
                 }
             )*
@@ -352,6 +381,10 @@ macro_rules! choice {
         }
 
         impl $crate::knobs::Setting for $Name {
+            type Given = Self;
+            fn given(value: Self) -> Self {
+                value
+            }
             fn read(text: &str) -> Option<Self> {
                 match text { $($word => Some(Self::$Variant),)* _ => None }
             }

@@ -2,12 +2,14 @@
 
 mod ball;
 mod block;
+mod count;
 mod dual;
 mod fista;
 pub mod init;
 
 pub use ball::{project, revive};
 pub use block::Block;
+pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
 

@@ -31,6 +31,10 @@ impl Width {
 }
 
 impl Setting for Width {
+    type Given = Self;
+    fn given(value: Self) -> Self {
+        value
+    }
     fn read(text: &str) -> Option<Self> {
         match text.strip_suffix('x') {
             Some(times) => times.trim().parse().ok().map(Self::Relative),

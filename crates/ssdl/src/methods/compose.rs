@@ -8,7 +8,7 @@ use super::{Description, Options};
 use crate::classifier::svm::{LinearSvm, Loss, Trained};
 use crate::classifier::{ActivePoints, best, labelled, margin};
 use crate::codes::{Batches, Coordinate, Descent, Fista};
-use crate::dictionary::{Block, Dual, ProjectedFista, Update};
+use crate::dictionary::{AtomCount, Block, Dual, ProjectedFista, Update};
 use crate::fit::{
     CoderMemory, Fitted, Objective, Recipe, Sizes, Start, Step, Stop, TraceRow, Watch, Weights,
     alternate, memory_needed,
@@ -57,7 +57,7 @@ choice! {
 #[derive(Clone, Debug)]
 pub(super) struct Composition {
     pub method: &'static Description,
-    pub n_atoms: usize,
+    pub n_atoms: AtomCount,
     pub atom_norm: f64,
     /// Whether mixtures of samples stand in where the samples give too few atoms.
     pub fill_atoms: bool,
@@ -168,6 +168,9 @@ impl Composition {
         watch: &mut dyn Watch,
     ) {
         let n = admitted.features.columns();
+        let mut n_atoms = self.n_atoms(admitted);
+        let known = knobs.iter_mut().filter(|(knob, _)| *knob == "n_atoms");
+        known.for_each(|(_, text)| *text = n_atoms.to_string());
         let mut cut = |name: &str, value: &mut usize, most: usize, why: &str| {
             if *value > most {
                 watch.notice(&format!("{name} cut from {value} to {most}{why}"));
@@ -178,13 +181,19 @@ impl Composition {
             }
         };
         if !self.fill_atoms {
-            cut("n_atoms", &mut self.n_atoms, n, ", the number of samples");
+            cut("n_atoms", &mut n_atoms, n, ", the number of samples");
         }
+        self.n_atoms = AtomCount::Exactly(n_atoms);
         if self.uses_graph() {
             let most = (n - 1).max(1);
             let why = ": a sample has no more neighbours";
             cut("n_neighbors", &mut self.graph.n_neighbors, most, why);
         }
+    }
+
+    fn n_atoms<T: Real>(&self, admitted: &Admitted<T>) -> usize {
+        let (n_features, _, n_classes) = admitted.sizes();
+        self.n_atoms.on(n_features, n_classes)
     }
 
     /// Bytes that a fit of this size will need at its peak, samples included.
@@ -199,7 +208,7 @@ impl Composition {
         memory_needed(&Sizes {
             n_features,
             n_samples,
-            n_atoms: self.n_atoms.min(most),
+            n_atoms: self.n_atoms.on(n_features, n_classes).min(most),
             n_classes,
             n_neighbors: row,
             scalar: size_of::<T>(),
@@ -214,7 +223,8 @@ impl Composition {
     /// The user's start, if it is of the right size.
     fn begin<T: Real>(&self, admitted: &Admitted<T>, options: &Options<T>) -> Option<Start<T>> {
         let (n, count) = (admitted.features.rows(), admitted.features.columns());
-        let sizes = (n, self.n_atoms, self.n_atoms, count);
+        let n_atoms = self.n_atoms(admitted);
+        let sizes = (n, n_atoms, n_atoms, count);
         options.start.clone().filter(|Start { atoms, codes }| {
             (atoms.rows(), atoms.columns(), codes.rows(), codes.columns()) == sizes
         })
@@ -278,7 +288,7 @@ impl Composition {
             active_points,
             weights: self.weights,
             sharpness: self.sharpness(),
-            n_atoms: self.n_atoms,
+            n_atoms: self.n_atoms(admitted),
             fill_atoms: self.fill_atoms,
             atom_norm: self.atom_norm,
             revive: self.revive,

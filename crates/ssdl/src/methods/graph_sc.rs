@@ -119,7 +119,7 @@ impl GraphSc {
     fn composition(&self) -> Composition {
         Composition {
             method: &DESCRIPTION,
-            n_atoms: self.n_atoms,
+            n_atoms: self.n_atoms.into(),
             atom_norm: self.atom_norm,
             fill_atoms: true,
             weights: Weights {

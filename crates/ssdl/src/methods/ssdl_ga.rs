@@ -6,6 +6,7 @@ use super::compose::{Coder, Composition, DictionaryUpdate, Ending};
 use super::connect::{GraphChoice, GraphKnobs};
 use super::{Description, Options, register};
 use crate::classifier::ActivePoints;
+use crate::dictionary::AtomCount;
 use crate::fit::{Watch, Weights};
 use crate::graph::Width;
 use crate::knobs::knobs;
@@ -31,8 +32,8 @@ knobs! {
     /// # }
     /// ```
     pub struct SsdlGa {
-        /// Number of atoms; cut to the number of samples that are not zero.
-        n_atoms "p": usize = 200, WholeFrom(1);
+        /// Number of atoms, cut to the samples; `auto`: a feature each, or 10 a class if more, 200 at most.
+        n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ": f64 = 0.3, From(0.0);
         /// Weight of the graph term.

@@ -14,7 +14,7 @@ use ssdl::{Error, Real};
 fn outside(allowed: Allowed) -> Vec<String> {
     let mut bad = vec![String::new(), " ".to_owned(), "nonsense".to_owned(), "NaN".to_owned()];
     match allowed {
-        Allowed::WholeFrom(least) => {
+        Allowed::WholeFrom(least) | Allowed::AutoOrFrom(least) => {
             bad.extend(
                 ["-1", "1.5", "1e3", "2000000000", "99999999999999999999"].map(str::to_owned),
             );
