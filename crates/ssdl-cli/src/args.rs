@@ -216,15 +216,14 @@ Every class begins a line, with the atoms first that speak most for it.
 Examples:
   ssdl atoms digits.ssdl --png atoms.png
   ssdl atoms flowers.ssdl --svg atoms.svg")]
-#[group(required = true, multiple = true, args = ["png", "svg"])]
 pub struct Atoms {
     /// Model saved by `ssdl fit`
     pub model: PathBuf,
     /// Picture of pixels
-    #[arg(long, value_name = "FILE.png")]
+    #[arg(long, value_name = "FILE.png", required_unless_present = "svg")]
     pub png: Option<PathBuf>,
     /// Drawing, with the names of the classes
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", required_unless_present = "png")]
     pub svg: Option<PathBuf>,
 }
 

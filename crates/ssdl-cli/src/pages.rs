@@ -67,32 +67,40 @@ pub struct Names {
 }
 
 /// The page of a fit: the methods beside it on labels that were hidden in turn, and the training
-/// samples from near.
+/// samples from near. Without `found` the comparison was stopped.
 pub fn of_fit<T: Real>(
     data: &Path,
     model: &Model<T>,
     samples: &Samples<T>,
     names: &Names,
-    found: &[Hidden],
+    found: Option<&[Hidden]>,
     n_threads: usize,
 ) -> Outcome<Page> {
     let title = format!("{} on {}", model.method(), name_of(data));
     let mut page = begun(title, lead(model));
-    if !found.is_empty() {
+    // Where no label could be hidden, nobody was asked.
+    let nobody = vec![None; samples.n_samples()];
+    let hidden = match found {
+        Some([own, ..]) => Some(own.said.as_slice()),
+        Some([]) => Some(nobody.as_slice()),
+        None => None,
+    };
+    if let Some(found @ [_, ..]) = found {
         page.tables.push(hidden::table(found, samples.labels()));
         page.about_tables = "Part of the labels was hidden in turn; each method was fitted to the \
              rest and asked for those that were hidden. The best is marked; with few labels a point \
              or two is luck. The others ran with their own defaults."
             .into();
     }
-    let own = found.first().map(|own| own.said.as_slice());
+    if found.is_none() {
+        page.missing.push("The comparison is missing: the program was stopped before it.".into());
+    }
     let subject = Subject {
         model,
         training: Some(samples.features()),
         training_names: names.samples.as_deref(),
         feature_names: names.features.as_deref(),
-        // A method that could hide nothing is told from one that was not asked to.
-        judged: Judged::Training { hidden: Some(own.unwrap_or(&[])).filter(|_| own.is_some()) },
+        judged: Judged::Training { hidden },
     };
     page.look = Some((String::new(), threads::run(n_threads, || Look::new(&subject))?));
     Ok(page)

@@ -21,6 +21,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
     let started = Instant::now();
     let path = out(args);
     if let Some(report) = &args.report {
+        output::check_different(&[Some(&path), Some(report)])?;
         output::check(report, &[&path])?;
     }
     let mut page = pages::begun(plan.title().to_owned(), String::new());

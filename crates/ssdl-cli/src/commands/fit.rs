@@ -111,7 +111,9 @@ fn page<T: Real>(
     let counter = FitCounter::new(common.quiet);
     let found = hidden::in_turn(trial, samples, &counter);
     counter.finish();
-    pages::of_fit(&args.data.data, model, samples, names, &found?, common.threads.into())
+    let found = found?;
+    let found = Some(found.as_slice()).filter(|found| !found.is_empty() || !cancel::asked());
+    pages::of_fit(&args.data.data, model, samples, names, found, common.threads.into())
 }
 
 /// Preparation, seed and limits; an unknown or impossible step is found here.
@@ -169,7 +171,13 @@ fn trace<T: Real>(model: &Model<T>) -> String {
 fn say_if_cancelled<T: Real>(model: &Model<T>, path: &Path) -> Outcome {
     let report = model.report();
     if report.stop != Stop::Cancelled {
-        return Ok(());
+        return match cancel::asked() {
+            true => Err(Failure::Failed(format!(
+                "cancelled after the fit; the model is saved in {}",
+                path.display()
+            ))),
+            false => Ok(()),
+        };
     }
     let iterations = print::counted(report.iterations, "iteration", "iterations");
     Err(Failure::Failed(format!(

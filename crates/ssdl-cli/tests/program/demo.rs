@@ -11,6 +11,9 @@ fn the_demo_beats_learning_from_labels_alone_and_leaves_files_to_go_on_with() {
     assert!(said.contains("100 labelled, 1197 unlabelled, 500 held out"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
     assert!(bench.bytes("digits-atoms.png").starts_with(b"\x89PNG"));
+    let page = bench.text("digits-report.html");
+    assert!(page.starts_with("<!doctype html>") && page.len() < 300_000, "{}", page.len());
+    assert!(page.contains("SSDL-GA") && page.contains("of 500 right"), "{page}");
 
     let next: Vec<&str> =
         said.lines().filter_map(|line| line.trim().strip_prefix("ssdl ")).collect();
@@ -26,7 +29,7 @@ fn the_demo_beats_learning_from_labels_alone_and_leaves_files_to_go_on_with() {
     assert!(held_out(0) > held_out(1) && held_out(1) > held_out(2), "{again}");
     let same = bench.json("predict digits.ssdl digits-test.csv --label-column label --out p.csv");
     assert_eq!(same["accuracy"], Value::from(held_out(0)));
-    let picture = bench.json("inspect digits.ssdl --atoms again.png");
+    let picture = bench.json("atoms digits.ssdl --png again.png");
     assert_eq!(picture["image"], serde_json::json!([8, 8]));
     assert_eq!(bench.bytes("again.png"), bench.bytes("digits-atoms.png"));
 }

@@ -79,6 +79,9 @@ fn outputs_that_cannot_be_written_are_told_before_the_work() {
     bench.refused(1, &format!("{fit} --model no/m.ssdl"), &["no/m.ssdl", "cannot be written"]);
     bench.refused(1, &format!("{fit} --model ."), &["give a file, not a folder"]);
     bench.refused(1, &format!("{fit} --model m --trace no/t.csv"), &["no/t.csv"]);
+    bench.refused(1, &format!("{fit} --model m --report no/r.html"), &["no/r.html"]);
+    bench.refused(1, &format!("{fit} --model m --report ."), &["give a file, not a folder"]);
+    bench.refused(2, &format!("{fit} --model m --report flowers.csv"), &["another name"]);
     bench.refused(2, &format!("{fit} --model flowers.csv"), &["flowers.csv", "another name"]);
     if cfg!(unix) {
         bench.refused(1, &format!("{fit} --model /dev/null"), &["/dev/null", "not a file"]);
@@ -89,8 +92,11 @@ fn outputs_that_cannot_be_written_are_told_before_the_work() {
     bench.refused(1, &format!("{predict} --out no/p.csv"), &["no/p.csv", "cannot be written"]);
     bench.refused(1, &format!("{predict} --codes no/a.npy"), &["no/a.npy"]);
     bench.refused(2, &format!("{predict} --out m.ssdl"), &["m.ssdl", "another name"]);
-    bench.refused(1, "inspect m.ssdl --atoms no/a.png", &["no/a.png"]);
-    bench.refused(1, "inspect m.ssdl --atoms a.png", &["--image HEIGHTxWIDTH"]);
+    bench.refused(1, &format!("{predict} --report no/p.html"), &["no/p.html"]);
+    bench.refused(1, "atoms m.ssdl --png no/a.png", &["no/a.png"]);
+    bench.refused(2, "atoms m.ssdl --svg m.ssdl", &["m.ssdl", "another name"]);
+    bench.refused(1, "inspect m.ssdl --sample 3 --svg no/s.svg", &["no/s.svg"]);
+    bench.refused(1, "inspect m.ssdl --report no/r.html", &["no/r.html"]);
 }
 
 #[test]

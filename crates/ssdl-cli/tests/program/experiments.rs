@@ -2,7 +2,7 @@
 
 use crate::run::Bench;
 
-const PLAN: &str = r#"
+pub const PLAN: &str = r#"
 kind = "comparison"
 title = "Flowers"
 

@@ -136,7 +136,8 @@ fn arrays_with_a_file_of_labels_work_in_both_precisions() {
         assert_eq!(predicted["labels"][9], "odd");
         let width = if precision == "single" { 4 } else { 8 };
         assert_eq!(bench.bytes("a.npy").len(), 128 + 40 * 10 * width);
-        let inspected = bench.json("inspect m --atoms atoms.png");
+        let inspected = bench.json("inspect m");
+        bench.done("atoms m --png atoms.png");
         assert_eq!(inspected["precision"], format!("f{}", 8 * width));
         assert_eq!(inspected["image"], serde_json::json!([2, 3]));
         assert!(bench.bytes("atoms.png").starts_with(b"\x89PNG"));

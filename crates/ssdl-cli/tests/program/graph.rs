@@ -117,7 +117,7 @@ fn the_linear_svm_is_fitted_inspected_and_predicts_but_has_no_atoms_to_draw() {
     assert_eq!(shown["graph"], Value::Null);
     let said = bench.json("predict m.ssdl test.csv --label-column kind --codes a.npy");
     assert_eq!(said["accuracy"], 1.0);
-    bench.refused(1, "inspect m.ssdl --atoms a.png", &["m.ssdl", "linear-svm has no atoms"]);
+    bench.refused(1, "atoms m.ssdl --png a.png", &["m.ssdl", "linear-svm has no atoms"]);
     assert!(!bench.exists("a.png"));
     let fit = "fit flowers.csv --label-column kind --model m.ssdl --method linear-svm";
     for (extra, part) in [

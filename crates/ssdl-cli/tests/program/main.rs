@@ -11,4 +11,5 @@ mod images;
 mod interrupt;
 mod methods;
 mod predicting;
+mod report;
 mod run;
