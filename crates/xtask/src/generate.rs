@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::browser;
 use crate::outcome::{Outcome, While};
 use crate::workspace;
 
@@ -66,7 +67,8 @@ pub fn check() -> Outcome<String> {
         compare(path, &text)?;
         parts += count;
     }
-    Ok(format!("{parts} parts"))
+    browser::check_pictures()?;
+    Ok(format!("{parts} parts, and the pictures"))
 }
 
 fn compare(path: &str, current: &str) -> Outcome<()> {

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod bench;
+mod browser;
 mod generate;
 mod outcome;
 mod python;
@@ -18,10 +19,11 @@ const HELP: &str = "\
 Usage: cargo xtask <command> [options]
 
 Commands:
-  test       format, lints, documentation, all tests, generated files, the Python package
+  test       format, lints, documentation, all tests, generated files, the Python package, the pages
   generate   write the generated files
   tables     write the tables of docs/results.md and README.md from the rows in results/
   python     the tests of the Python package alone, or its generated classes
+  browser    the tests of the report pages alone, or the pictures of the documentation
   bench      accuracy, objective, time and memory, beside the reference
 
 cargo xtask <command> --help explains a command.";
@@ -47,6 +49,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
         "generate" => generate::run(rest),
         "tables" => generate::tables(rest),
         "python" => python::run(rest),
+        "browser" => browser::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             println!("{HELP}");

@@ -71,18 +71,37 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 
 /// The tests, which also want the program: both read each other's files.
 fn tests(python: &Path, show: Show<'_>) -> Outcome<Command> {
+    let program = program(show)?;
+    let mut command = call(python, &["-m", "pytest", "--quiet"]);
+    command.env("SSDL_PROGRAM", program);
+    Ok(command)
+}
+
+/// The program, built as the tests of the workspace build it.
+pub fn program(show: Show<'_>) -> Outcome<PathBuf> {
     if !show(&mut workspace::cargo(&["build", "--quiet", "--package", "ssdl-cli"]))? {
         return Err("the program does not build".into());
     }
     let program = workspace::target()?.join("debug").join("ssdl");
-    let mut command = call(python, &["-m", "pytest", "--quiet"]);
-    command.env("SSDL_PROGRAM", program.with_extension(std::env::consts::EXE_EXTENSION));
-    Ok(command)
+    Ok(program.with_extension(std::env::consts::EXE_EXTENSION))
 }
 
 /// The step of `cargo xtask test`: output goes to the log; says how many tests there are. Without a
 /// Python it says so and passes: the rest of the workspace needs none.
 pub fn check(versions: Versions, log: &Path) -> Outcome<String> {
+    logged(log, "", |show| {
+        let python = installed(versions, show)?;
+        tests(&python, show)
+    })
+}
+
+/// Runs tests that `prepare` makes ready, with all output in a log; says how many there are. Without a
+/// Python it says so and passes, and so it does where `prepare` fails and `lacking` has words for it.
+pub fn logged(
+    log: &Path,
+    lacking: &str,
+    prepare: impl FnOnce(Show<'_>) -> Outcome<Command>,
+) -> Outcome<String> {
     if let Err(reason) = find() {
         return Ok(format!("skipped: {reason}"));
     }
@@ -93,9 +112,11 @@ pub fn check(versions: Versions, log: &Path) -> Outcome<String> {
         command.stdin(Stdio::null()).stdout(file).stderr(both);
         Ok(command.status().during(|| "python")?.success())
     };
-    let passed = installed(versions, &mut into_log)
-        .and_then(|python| tests(&python, &mut into_log))
-        .and_then(|mut tests| into_log(&mut tests));
+    let ready = prepare(&mut into_log);
+    if let (Err(error), false) = (&ready, lacking.is_empty()) {
+        return Ok(format!("{lacking}{error}"));
+    }
+    let passed = ready.and_then(|mut tests| into_log(&mut tests));
     let bytes = fs::read(log).during(|| log.display().to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     match passed {
@@ -106,7 +127,7 @@ pub fn check(versions: Versions, log: &Path) -> Outcome<String> {
 }
 
 /// Runs a command with its output where it belongs; whether it succeeded.
-type Show<'a> = &'a mut dyn FnMut(&mut Command) -> Outcome<bool>;
+pub type Show<'a> = &'a mut dyn FnMut(&mut Command) -> Outcome<bool>;
 
 /// Installs the package as it is now; gives back the interpreter of its environment.
 fn installed(versions: Versions, show: Show<'_>) -> Outcome<PathBuf> {
@@ -137,10 +158,10 @@ pub fn installed_to_measure() -> Outcome<PathBuf> {
     Ok(python)
 }
 
-const PIP: [&str; 5] = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
+pub const PIP: [&str; 5] = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
 
 /// The interpreter of an environment in the target folder, made if it is not there.
-fn environment(name: &str, show: Show<'_>) -> Outcome<PathBuf> {
+pub fn environment(name: &str, show: Show<'_>) -> Outcome<PathBuf> {
     let folder = workspace::target()?.join(name);
     let python = if cfg!(windows) {
         folder.join("Scripts").join("python.exe")

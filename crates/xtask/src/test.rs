@@ -6,18 +6,19 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::generate;
 use crate::outcome::{Outcome, While};
 use crate::python::{self, Versions};
 use crate::table::Table;
 use crate::workspace;
+use crate::{browser, generate};
 
 const HELP: &str = "\
 Usage: cargo xtask test [--verbose]
 
-Runs the format check, the lints, the documentation, all tests, the check of generated files and the
-tests of the Python package with the newest and the oldest versions of what it needs; those need Python
-3.11 or later.
+Runs the format check, the lints, the documentation, all tests, the check of generated files, the tests
+of the report pages in a browser, and the tests of the Python package with the newest and the oldest
+versions of what it needs. The last three need Python 3.11 or later, the pages Chromium (see `cargo xtask
+browser --help`); where they are missing, the step says so.
 Stops at the first step that fails and names the command that repeats it.
 
 Options:
@@ -72,6 +73,10 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
     if failure.is_none() && !record(&mut table, "generated files", generate::check) {
         failure = Some("cargo xtask generate".to_owned());
+    }
+    let log = logs.join("browser.log");
+    if failure.is_none() && !record(&mut table, "browser", || browser::check(&log)) {
+        failure = Some("cargo xtask browser".to_owned());
     }
     for (name, versions, command) in [
         ("python", Versions::Newest, "cargo xtask python"),

@@ -38,7 +38,8 @@ Options:
                                scikit-learn's
                       images   histograms of oriented gradients beside scikit-image's
                       python   the Python package beside the library, scikit-learn and SPAMS
-                      all      everything
+                      atoms    numbers of atoms on the tables that scikit-learn brings; needs no data
+                      all      everything but atoms
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
   --python          the same as --set python
@@ -70,6 +71,10 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
         println!("{HELP}");
         return Ok(());
     };
+    if options.set == "atoms" {
+        print!("{}", python::atoms()?);
+        return Ok(());
+    }
     let data = options
         .data
         .or_else(|| std::env::var_os("SSDL_DATA").map(PathBuf::from))
@@ -145,8 +150,8 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    const SETS: [&str; 8] =
-        ["parity", "growth", "threads", "variants", "graphs", "images", "python", "all"];
+    const SETS: [&str; 9] =
+        ["parity", "growth", "threads", "variants", "graphs", "images", "python", "atoms", "all"];
     if !SETS.contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }

@@ -1,0 +1,52 @@
+"""What the tests share: one browser, and the pages, each made once."""
+
+import pytest
+from pages import KINDS, SCHEMES, SIZES, WITH_LOOK, Bench, browser, opened
+
+
+@pytest.fixture(scope="session")
+def launched():
+    with browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory):
+    return Bench(tmp_path_factory.mktemp("pages"))
+
+
+def looks(kinds):
+    """Every page at every width in every scheme."""
+    return [(kind, width, scheme) for kind in kinds for width in SIZES for scheme in SCHEMES]
+
+
+@pytest.fixture(scope="module", params=looks(KINDS), ids=lambda look: "-".join(map(str, look)))
+def sheet(request, launched, bench):
+    """A page that is only looked at, so that tests can share it."""
+    kind, width, scheme = request.param
+    with opened(launched, bench.path(kind), width, scheme) as one:
+        yield one
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(params=WITH_LOOK)
+def kind_with_look(request):
+    return request.param
+
+
+@pytest.fixture
+def shown(launched, bench):
+    """Opens a page for one test, which may do with it what it likes."""
+    contexts = []
+
+    def show(kind, **how):
+        contexts.append(opened(launched, bench.path(kind), **how))
+        return contexts[-1].__enter__()
+
+    yield show
+    for context in contexts:
+        context.__exit__(None, None, None)

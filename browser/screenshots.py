@@ -1,0 +1,50 @@
+"""Makes the pictures of the documentation: `python browser/screenshots.py FOLDER`."""
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+from pages import Bench, browser, opened
+from PIL import Image
+
+# Height of the pictures of whole pages; what is below is like what is above.
+HEIGHT = 1500
+COLOURS = 64
+
+
+def kept(path, taken):
+    """Writes a picture with few colours: a tenth of the bytes, and no difference to the eye."""
+    image = Image.open(io.BytesIO(taken)).convert("RGB")
+    few = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    print(f"{path}: {image.width} x {image.height}, {path.stat().st_size} bytes")
+
+
+def top(launched, page, width, scheme):
+    """The beginning of a page."""
+    with opened(launched, page, width, scheme) as sheet:
+        clip = {"x": 0, "y": 0, "width": width, "height": HEIGHT}
+        return sheet.page.screenshot(clip=clip, full_page=True, animations="disabled")
+
+
+def part(launched, page, where):
+    """One part of a page."""
+    with opened(launched, page) as sheet:
+        return sheet.page.locator(where).screenshot(animations="disabled")
+
+
+def main(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, browser() as launched:
+        bench = Bench(scratch)
+        demo, curve = bench.path("demo"), bench.path("curve")
+        kept(folder / "report.png", top(launched, demo, 1280, "light"))
+        kept(folder / "report-phone.png", top(launched, demo, 390, "dark"))
+        kept(folder / "curves.png", part(launched, curve, "#curves"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python browser/screenshots.py FOLDER")
+    main(Path(sys.argv[1]))
