@@ -328,7 +328,7 @@ pub struct Tune {
     pub set: Vec<(String, String)>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
-    /// Fits at the most
+    /// Fits at the most; judging one setting takes up to five
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub fits: usize,
     /// Seconds at the most

@@ -82,6 +82,10 @@ impl Watch for Onlooker {
     }
 
     fn notice(&mut self, sentence: &str) {
+        // A fit made of fits may say the same of each of them.
+        if self.notices.iter().any(|said| said == sentence) {
+            return;
+        }
         let line = format!("note: {sentence}");
         match &self.view {
             View::Bar(bar) => bar.suspend(|| print::to_stderr(&line)),

@@ -90,7 +90,7 @@ pub(crate) fn pairs(table: &toml::Table) -> Vec<(String, String)> {
 /// When to stop looking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Fits at the most.
+    /// Fits at the most; the knobs it begins with take a fit of every fold in any case.
     pub fits: usize,
     /// Seconds at the most.
     pub seconds: f64,
@@ -320,8 +320,9 @@ impl<'a, T: Real> Search<'a, T> {
         1 + self.n_labelled / 100
     }
 
+    /// Whether another setting would go beyond the budget: it takes a fit of every fold.
     fn is_spent(&self) -> bool {
-        self.fits >= self.budget.fits
+        self.fits + self.folds.hidden.len() > self.budget.fits
             || self.started.elapsed().as_secs_f64() >= self.budget.seconds
             || self.watch.stop()
     }

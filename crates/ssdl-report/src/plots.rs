@@ -198,3 +198,54 @@ pub(crate) fn escaped(text: &str) -> String {
 fn decimal(value: f64) -> String {
     if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdl::fit::{Objective, Step};
+    use ssdl_experiments::{Point, Series};
+
+    fn row(iteration: usize, total: f64) -> TraceRow {
+        let objective = Objective { reconstruction: total, ..Objective::default() };
+        let (step, surrogate, flips, seconds) = (Step::Codes, 0.0, 0, 0.0);
+        TraceRow { iteration, step, objective, surrogate, flips, seconds }
+    }
+
+    #[test]
+    fn the_objective_is_drawn_at_the_end_of_each_iteration() {
+        let trace = [row(0, 9.0), row(1, 8.0), row(1, 7.0), row(2, 5.0)];
+        let figure = objective(&trace).expect("two iterations");
+        assert!(figure.words.starts_with("The objective fell from 9.0 to 5.0 in 2 iterations"));
+        assert!(figure.svg.starts_with("<svg viewBox=\"0 0 520 300\" role=\"img\""));
+        let names: Vec<&str> = figure.legend.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(names, ["reconstruction"], "terms that are never there are left out");
+        assert!(objective(&trace[..1]).is_none() && objective(&[]).is_none());
+    }
+
+    #[test]
+    fn names_in_a_plot_are_text() {
+        let points =
+            vec![Point { x: 0.0, y: 90.0, spread: 1.0 }, Point { x: 9.0, y: 95.0, spread: 0.0 }];
+        let name = "<script>\"&".to_owned();
+        let series = vec![
+            Series { name: name.clone(), points: points.clone(), dashed: false },
+            Series { name: "another".into(), points, dashed: true },
+        ];
+        let figure = curve(&Curve { heading: name.clone(), along: name, series });
+        assert!(!figure.svg.contains("<script>") && figure.svg.contains("&lt;script&gt;"));
+        assert_eq!(figure.legend[0].colour, figure.legend[1].colour);
+    }
+
+    #[test]
+    fn sparsity_counts_what_is_not_zero() {
+        let codes = Matrix::from_fn(50, 40, |i, j| f64::from(u8::from(i <= j)));
+        let figure = sparsity(&codes).expect("codes");
+        assert!(figure.words.contains("20.5 of 50 atoms on average, 1 at the least and 40"));
+        assert!(sparsity(&Matrix::<f64>::zeros(3, 0)).is_none());
+    }
+
+    #[test]
+    fn marks_are_whole_and_few() {
+        assert_eq!([1, 8, 9, 15, 41, 70, 1000].map(step), [1.0, 1.0, 2.0, 2.0, 5.0, 10.0, 200.0]);
+    }
+}

@@ -164,6 +164,9 @@ pub fn objective_json(objective: &Objective) -> Value {
 /// The objective and its terms, for people.
 pub fn objective_text(objective: &Objective) -> String {
     let total = objective.total();
+    if total == 0.0 {
+        return "none".into();
+    }
     let share = |value: f64| if total > 0.0 { value / total } else { 0.0 };
     let lines = objective.terms().into_iter().map(|(name, value)| {
         format!("{name:<14} {:>12}  {:>6}", number(value), percent(share(value)))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
-use ssdl_experiments::comparison::{Choice, Row, overview, report, run};
+use ssdl_experiments::comparison::{Choice, Row, closer, curves, overview, report, run, tables};
 use ssdl_experiments::{Error, Plan, Rows};
 
 const PLAN: &str = r#"
@@ -225,4 +225,68 @@ fn splits_and_files_that_cannot_be_are_named() {
     std::fs::write(folder.path().join("rows.csv"), "a,b\n1,2\n").unwrap();
     let other = Rows::<Row>::open(&folder.path().join("rows.csv")).err().unwrap().to_string();
     assert!(other.contains("rows.csv") && other.contains("--out"), "{other}");
+}
+
+#[test]
+fn the_better_of_two_numbers_is_marked() {
+    let folder = folder();
+    let mut rows = all(folder.path(), &Choice { threads: 1, ..Choice::default() });
+    for (accuracy, ours, papers) in [(90.0, true, false), (80.0, false, true), (88.5, false, false)]
+    {
+        rows.iter_mut().for_each(|row| row.test_accuracy = accuracy);
+        let tables = tables(&plan(PLAN), &rows);
+        let (_, cells) = tables[0].lines.iter().find(|(name, _)| name == "ours").unwrap();
+        let beside = cells[0].beside.as_ref().unwrap();
+        assert_eq!((cells[0].number.better, beside.better), (ours, papers), "{accuracy}");
+        let (_, cells) = tables[1].lines.iter().find(|(name, _)| name == "ours").unwrap();
+        assert_eq!((cells[0].number.better, cells[2].number.better), (ours, papers), "{accuracy}");
+    }
+}
+
+#[test]
+fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
+    let folder = folder();
+    let sizes = |sizes: &[usize]| {
+        let split = |size: &usize| {
+            format!(
+                "[[split]]\nname = \"{size}\"\nlabelled = 3\nunlabelled = {size}\ntest = 10\nseeds = [0, 1]\n"
+            )
+        };
+        let (head, tail) = (PLAN.split("[[split]]").next().unwrap(), PLAN.find("[[run]]").unwrap());
+        let text = PLAN[tail..].replace("split = \"few\"", "split = \"6\"");
+        format!("{head}{}{text}", sizes.iter().map(split).collect::<String>())
+    };
+    let rows = Rows::open(&folder.path().join("curve.csv")).unwrap();
+    let plan_of = |text: &str| plan(text);
+    let three = plan_of(&sizes(&[6, 0, 12]));
+    let choice = Choice { threads: 1, ..Choice::default() };
+    run(&three, &choice, folder.path(), &rows, &Counter::new(usize::MAX)).unwrap();
+    let found = curves(&three, &rows.all());
+    assert_eq!(found.len(), 1);
+    let names: Vec<&str> = found[0].series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["ours", "ours, the paper's", "svm"]);
+    let along: Vec<f64> = found[0].series[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(along, [0.0, 18.0, 36.0], "from left to right, in samples");
+    assert_eq!(found[0].series[1].points.len(), 1, "the paper has one of them");
+    assert!(curves(&plan_of(&sizes(&[6, 0])), &rows.all()).is_empty());
+}
+
+#[test]
+fn the_model_from_near_is_the_one_with_most_unlabelled_samples() {
+    let folder = folder();
+    let choice = Choice { threads: 1, ..Choice::default() };
+    let near = closer(&plan(PLAN), &choice, folder.path()).unwrap().unwrap();
+    assert_eq!(near.name, "ours on clouds, few, seed 0");
+    assert_eq!((near.training.columns(), near.test.columns(), near.truth.len()), (27, 30, 30));
+    let said = near.model.predict(near.test).unwrap().labels;
+    let right = said.iter().zip(&near.truth).filter(|(said, truth)| Some(*said) == truth.as_ref());
+    let rows = all(folder.path(), &choice);
+    let row = rows.iter().find(|row| row.split == "few" && row.seed == 0 && row.run == "ours");
+    let share = 100.0 * right.count() as f64 / 30.0;
+    assert!((row.unwrap().test_accuracy - share).abs() < 0.01, "the fit is that of its row");
+    let svm = Choice { methods: vec!["svm".into()], seeds: vec![1], ..choice };
+    assert_eq!(
+        closer(&plan(PLAN), &svm, folder.path()).unwrap().unwrap().name,
+        "svm on clouds, few, seed 1"
+    );
 }

@@ -5,4 +5,5 @@
 mod common;
 mod comparison;
 mod graphs;
+mod hidden;
 mod tune;

@@ -5,7 +5,7 @@ use ssdl::methods::{self, Options};
 use ssdl::{Labels, Samples};
 use ssdl_experiments::tune::{Budget, Setting, tune};
 
-fn samples(labels_of_class: usize) -> Samples<f32> {
+pub fn samples(labels_of_class: usize) -> Samples<f32> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("clouds.txt");
     write_clouds(&path, 45, 3);
@@ -24,11 +24,11 @@ fn samples(labels_of_class: usize) -> Samples<f32> {
     Samples::new(table.features.cast(), Labels::from_names(&names)).unwrap()
 }
 
-fn options() -> Options<f32> {
+pub fn options() -> Options<f32> {
     Options { threads: 1, ..Options::default() }
 }
 
-fn fixed() -> Vec<(String, String)> {
+pub fn fixed() -> Vec<(String, String)> {
     let knobs = [("n_atoms", "12"), ("max_iterations", "3"), ("n_neighbors", "3")];
     knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
@@ -44,7 +44,7 @@ fn the_search_keeps_fixed_knobs_and_never_ends_below_its_start() {
     for knob in fixed() {
         assert!(found.knobs.contains(&knob), "{knob:?} in {:?}", found.knobs);
     }
-    assert!(found.fits <= 60 + found.folds, "{}", found.fits);
+    assert!(found.fits <= 60, "{}", found.fits);
     assert!(found.tried.len() > 5);
     let again = tune(method, &fixed(), &samples(4), &options(), budget, &watch).unwrap();
     assert_eq!(again.knobs, found.knobs);

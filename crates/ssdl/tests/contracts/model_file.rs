@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use crate::common::parts::{Parts, assert_refused};
-use crate::common::{clouds, fit_with, options, small_problem};
+use crate::common::{clouds, fit, fit_with, options, small_problem};
 use serde_json::json;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
@@ -372,4 +372,24 @@ fn an_old_file_is_replaced_as_a_whole() {
     assert_eq!(seen, old);
     assert_eq!(Model::<f64>::load(&path).unwrap().method(), "ssdl-ga");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_saved_model_is_readable_by_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let (samples, _) = small_problem::<f64>(1);
+    let model = fit(ssdl::methods::find("ridge").unwrap(), &[], samples).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for _ in 0..2 {
+        model.save(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644);
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing is left beside it"
+        );
+    }
 }
