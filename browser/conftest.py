@@ -1,7 +1,8 @@
 """What the tests share: one browser, and the pages, each made once."""
 
 import pytest
-from pages import KINDS, SCHEMES, SIZES, WITH_LOOK, Bench, browser, opened
+
+from pages import KINDS, SCHEMES, SIZES, Bench, browser, opened
 
 
 @pytest.fixture(scope="session")
@@ -28,14 +29,14 @@ def sheet(request, launched, bench):
         yield one
 
 
-@pytest.fixture(params=KINDS)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture(params=WITH_LOOK)
-def kind_with_look(request):
-    return request.param
+@pytest.fixture(scope="module", params=KINDS)
+def still(request, launched, bench):
+    """A page on a phone with everything unfolded, that is only looked at."""
+    with opened(launched, bench.path(request.param), 390) as one:
+        one.page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => part.open = true)"
+        )
+        yield one
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ class Opened:
 
 @contextmanager
 def opened(launched, path, width=1280, scheme="light", anchor="", script=True):
-    """The page of a file, at a width and in a scheme; without motion, so that nothing is awaited."""
+    """The page of a file, at a width and in a scheme; nothing moves, so nothing is awaited."""
     context = launched.new_context(
         viewport={"width": width, "height": SIZES[width]},
         color_scheme=scheme,
@@ -141,10 +141,10 @@ class Bench:
             csv.writer(file).writerows([header, *rows])
         return name
 
-    def ask(self, kind, anchor):
-        """Makes the page that another builds upon, and says where it left its model."""
+    def model(self, kind, name):
+        """The model that the making of another page leaves."""
         self.path(kind)
-        return anchor
+        return name
 
 
 def samples(centres, count, labels_of, seed=0, spread=1.0):
@@ -192,19 +192,19 @@ def of_svm(bench, page):
 
 
 def judged(bench, page):
-    model = bench.ask("demo", "digits.ssdl")
+    model = bench.model("demo", "digits.ssdl")
     bench.run("predict", model, "digits-test.csv", "--label-column", "label", "--report", page)
 
 
 def unjudged(bench, page):
-    model = bench.ask("table", "wine.ssdl")
+    model = bench.model("table", "wine.ssdl")
     rows = samples(centres(["a", "b", "c"], len(WINE)), 60, lambda _: 0, seed=5)
     data = bench.table("unjudged.csv", WINE, [row[:-1] for row in rows])
     bench.run("predict", model, data, "--out", "unjudged-labels.csv", "--report", page)
 
 
 def inspected(bench, page):
-    bench.run("inspect", bench.ask("demo", "digits.ssdl"), "--report", page)
+    bench.run("inspect", bench.model("demo", "digits.ssdl"), "--report", page)
 
 
 def bare(bench, page):
@@ -272,9 +272,8 @@ def files(bench, page):
         folder = bench.folder / "images" / kind
         folder.mkdir(parents=True)
         for number in range(10):
-            image = Image.new("L", (12, 16))
-            light = 60 * at
-            image.putdata([min(255, light + draw.randrange(100)) for _ in range(12 * 16)])
+            greys = bytes(60 * at + draw.randrange(100) for _ in range(12 * 16))
+            image = Image.frombytes("L", (12, 16), greys)
             image.save(folder / f"{HOSTILE_FILES[number % 2]}{number}.png")
     bench.run("fit", "images", "--image", "16x12", "--model", "images.ssdl", "--report", page)
 

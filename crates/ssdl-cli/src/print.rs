@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
+use ssdl_report::short;
 
 use crate::failure::{Failure, Outcome};
 
@@ -189,16 +190,6 @@ pub fn tally<S: AsRef<str>>(names: &[S], counts: &[usize], most: usize) -> Strin
         text.push(format!("and {} more", names.len() - most));
     }
     text.join(", ")
-}
-
-/// A name that may be very long, for a line that is not.
-pub fn short(name: &str) -> String {
-    /// Longest name that is shown whole.
-    const LONGEST: usize = 40;
-    match name.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{}…", &name[..cut]),
-        None => name.to_owned(),
-    }
 }
 
 #[cfg(test)]

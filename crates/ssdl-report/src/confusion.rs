@@ -1,6 +1,6 @@
 //! Who was taken for whom: a table of counts, each of which can be opened.
 
-use crate::mosaic::short;
+use crate::names::short;
 
 /// Most classes of a table; of more, those with most mistakes are shown.
 const MOST_CLASSES: usize = 30;

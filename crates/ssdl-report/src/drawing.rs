@@ -6,8 +6,9 @@ use ssdl::model::Explanation;
 use ssdl::{Model, Real};
 
 use crate::Result;
-use crate::mosaic::{picture, short};
-use crate::plots::escaped;
+use crate::mosaic::picture;
+use crate::names::{cut, escaped};
+use crate::tiles::{Scale, range};
 
 /// Width of the drawing.
 const WIDTH: usize = 720;
@@ -18,7 +19,7 @@ const LINE: usize = 20;
 /// Most atoms, neighbours and classes that are drawn.
 const MOST: usize = 8;
 /// Width of the bar of a class that is certain.
-const BAR: f64 = 320.0;
+const BAR: f64 = 260.0;
 
 /// The explanation of a training sample as an SVG file: its classes, its atoms, its neighbours.
 ///
@@ -26,7 +27,7 @@ const BAR: f64 = 320.0;
 /// If a picture cannot be encoded.
 pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>) -> Result<String> {
     let mut body = String::new();
-    let class = |index: usize| escaped(&short(&model.classes()[index]));
+    let class = |index: usize| escaped(&cut(&model.classes()[index], 24));
     let mut top = 28;
     let label = match model.training_labels().assigned()[sample] {
         Some(label) => format!("labelled {}", class(label)),
@@ -40,6 +41,10 @@ pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>)
         class(explained.class)
     );
     top += 12;
+    if let Some(training) = model.training() {
+        let values = training.column(sample);
+        tile(&mut body, model, (values, range(values)), (WIDTH - TILE[0] - 12, 12))?;
+    }
     let mut order: Vec<usize> = (0..explained.probabilities.len()).collect();
     let share = |index: usize| explained.probabilities[index].wide();
     order.sort_by(|&a, &b| share(b).total_cmp(&share(a)).then(a.cmp(&b)));
@@ -48,12 +53,12 @@ pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>)
         let (wide, percent) = (BAR * share(index), 100.0 * share(index));
         let _ = writeln!(
             body,
-            "<text x=\"12\" y=\"{}\">{}</text><rect x=\"280\" y=\"{}\" width=\"{wide:.1}\" \
+            "<text x=\"12\" y=\"{}\">{}</text><rect x=\"220\" y=\"{}\" width=\"{wide:.1}\" \
              height=\"12\" fill=\"#0868ac\"/><text x=\"{:.1}\" y=\"{}\">{percent:.1} %</text>",
             top + 11,
             class(index),
             top,
-            286.0 + wide,
+            226.0 + wide,
             top + 11
         );
     }
@@ -62,7 +67,7 @@ pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>)
         heading(&mut body, &mut top, "Its atoms, those first that decide most");
         for (at, part) in explained.parts.iter().take(MOST).enumerate() {
             let left = 12 + at * (TILE[0] + 20);
-            tile(&mut body, model, atoms.column(part.index), (left, top))?;
+            tile(&mut body, model, (atoms.column(part.index), Scale::Signed), (left, top))?;
             let words = format!("{:.2} × {}", part.amount.wide(), part.index);
             caption(&mut body, &words, (left, top));
             if let Some(vote) = part.votes.get(explained.class) {
@@ -77,7 +82,8 @@ pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>)
         for (at, near) in explained.neighbours.iter().take(MOST).enumerate() {
             let left = 12 + at * (TILE[0] + 20);
             if let Some(training) = model.training() {
-                tile(&mut body, model, training.column(near.sample), (left, top))?;
+                let values = training.column(near.sample);
+                tile(&mut body, model, (values, range(values)), (left, top))?;
             }
             let label = labels[near.sample].map_or_else(|| "?".into(), class);
             caption(&mut body, &format!("{}: {label}", near.sample), (left, top));
@@ -102,13 +108,13 @@ fn heading(body: &mut String, top: &mut usize, words: &str) {
 fn tile<T: Real>(
     body: &mut String,
     model: &Model<T>,
-    values: &[T],
+    (values, scale): (&[T], Scale<'_>),
     corner: (usize, usize),
 ) -> Result<()> {
     let image = model.preparation().image_prepared();
     let side = image.map_or(1, |[height, width]| height.max(width));
     let size = image.unwrap_or_default().map(|length| (length * TILE[0] / side).max(1));
-    picture(body, values, image, size, corner)
+    picture(body, values, (image, scale), size, corner)
 }
 
 /// Words under a tile, cut to its width; escaped already.

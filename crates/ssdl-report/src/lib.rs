@@ -11,10 +11,12 @@ mod error;
 mod inside;
 mod look;
 pub mod mosaic;
+mod names;
 mod page;
 mod plots;
 mod tiles;
 
 pub use error::{Error, Result};
 pub use look::{Judged, Look, Subject};
+pub use names::short;
 pub use page::{Fact, Page};

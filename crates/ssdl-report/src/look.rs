@@ -8,7 +8,8 @@ use crate::Result;
 use crate::choice::{carried, unsure};
 use crate::confusion::{Case, Confusion};
 use crate::inside::Inside;
-use crate::mosaic::{groups, short};
+use crate::mosaic::groups;
+use crate::names::short;
 use crate::page::Fact;
 use crate::plots::{self, Figure};
 use crate::tiles::Pictures;
@@ -132,18 +133,9 @@ fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Result<V
             Judged::Training { hidden } => hidden.and_then(|hidden| hidden[place]),
             Judged::Others { .. } => Some(said.classes[place]),
         },
-        lead: lead(said.probabilities.column(place)),
+        lead: said.lead(place),
     };
     Ok((0..said.classes.len()).map(case).collect())
-}
-
-/// How far the first class is ahead of the second.
-fn lead<T: Real>(shares: &[T]) -> f64 {
-    let (first, second) = shares.iter().fold((0.0, 0.0), |(first, second), share| {
-        let share = share.wide();
-        if share > first { (share, first) } else { (first, f64::max(second, share)) }
-    });
-    first - second
 }
 
 fn cards<T: Real>(model: &Model<T>, confusion: Option<&Confusion>, of_training: bool) -> Vec<Fact> {

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use ssdl::classifier::{LinearClassifier, best};
 use ssdl::{Matrix, Model, Real};
 
-use crate::plots::escaped;
+use crate::names::{escaped, short};
 use crate::tiles::{Canvas, Scale, greys, heights};
 use crate::{Error, Result};
 
@@ -85,11 +85,11 @@ impl Plan {
 }
 
 /// One atom as a tile of this zoom, or of bars.
-fn tile<T: Real>(atom: &[T], image: Option<[usize; 2]>, zoom: usize) -> Canvas {
+fn tile<T: Real>(atom: &[T], image: Option<[usize; 2]>, zoom: usize, scale: Scale<'_>) -> Canvas {
     if let Some([height, width]) = image {
         let values: Vec<f64> = atom.iter().map(|value| value.wide()).collect();
         let mut canvas = Canvas::new(height * zoom, width * zoom, ZERO);
-        canvas.draw(&greys(&values, Scale::Signed), width, zoom, (0, 0));
+        canvas.draw(&greys(&values, scale), width, zoom, (0, 0));
         return canvas;
     }
     let [height, width] = BARS;
@@ -141,7 +141,7 @@ pub fn png<T: Real>(model: &Model<T>) -> Result<Vec<u8>> {
     for (row, (_, line)) in plan.lines.iter().enumerate() {
         for (column, &atom) in line.iter().enumerate() {
             let corner = (GAP + row * tall, GAP + column * wide);
-            canvas.paste(&tile(atoms.column(atom), image, zoom), corner);
+            canvas.paste(&tile(atoms.column(atom), image, zoom, Scale::Signed), corner);
         }
     }
     canvas.png()
@@ -168,7 +168,8 @@ pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
         }
         for (column, &atom) in line.iter().enumerate() {
             let left = GAP + column * wide;
-            picture(&mut body, atoms.column(atom), image, plan.tile, (left, top))?;
+            let look = (image, Scale::Signed);
+            picture(&mut body, atoms.column(atom), look, plan.tile, (left, top))?;
         }
         top += tall;
     }
@@ -183,16 +184,16 @@ pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
     ))
 }
 
-/// One atom within a drawing, so tall and wide where it is an image.
+/// An atom or a sample within a drawing, so tall and wide where it is an image.
 pub(crate) fn picture<T: Real>(
     body: &mut String,
-    atom: &[T],
-    image: Option<[usize; 2]>,
+    values: &[T],
+    (image, scale): (Option<[usize; 2]>, Scale<'_>),
     [tall, wide]: [usize; 2],
     (left, top): (usize, usize),
 ) -> Result<()> {
     if image.is_some() {
-        let bytes = STANDARD.encode(tile(atom, image, 1).png()?);
+        let bytes = STANDARD.encode(tile(values, image, 1, scale).png()?);
         // Writing to a string cannot fail.
         let _ = writeln!(
             body,
@@ -203,7 +204,7 @@ pub(crate) fn picture<T: Real>(
     }
     let [height, width] = BARS;
     let mut path = String::new();
-    for (from, to, high, low) in rectangles(atom) {
+    for (from, to, high, low) in rectangles(values) {
         let _ = write!(
             path,
             "M{} {}h{}v{}h-{}z",
@@ -220,14 +221,4 @@ pub(crate) fn picture<T: Real>(
          <path d=\"{path}\" fill=\"#0868ac\"/>"
     );
     Ok(())
-}
-
-/// A name that may be very long, for a place that is not.
-pub(crate) fn short(name: &str) -> String {
-    /// Longest name that is shown whole.
-    const LONGEST: usize = 40;
-    match name.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{}…", &name[..cut]),
-        None => name.to_owned(),
-    }
 }

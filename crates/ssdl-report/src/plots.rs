@@ -11,6 +11,8 @@ use ssdl::fit::TraceRow;
 use ssdl::{Matrix, Real};
 use ssdl_experiments::Curve;
 
+use crate::names::escaped;
+
 /// Size of every plot; two of them share a line of the page.
 const SIZE: [f64; 2] = [520.0, 300.0];
 /// Colours that the style of the page defines.
@@ -187,11 +189,6 @@ fn figure(plots: Vec<Plot>, layout: Layout, words: String, legend: Vec<Key>) -> 
         escaped(&words)
     );
     Figure { svg, words, legend }
-}
-
-/// Text for an attribute or an element.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A number for reading.

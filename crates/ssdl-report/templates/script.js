@@ -14,9 +14,11 @@
     return element;
   };
 
-  const cut = (text) => (text.length > 24 ? text.slice(0, 23) + "…" : text);
+  /* Letters may take two places of a string. */
+  const cut = (text) => ([...text].length > 24 ? [...text].slice(0, 23).join("") + "…" : text);
   const nameOf = (index) => cut(data.classes[index]);
-  const percent = (share) => (share >= 0.9995 ? "100 %" : (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %");
+  const percent = (share) => (share >= 0.9995 ? "100 %" : (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %");
+  const minus = (text) => (/^-0\.?0*$/.test(text) ? text.slice(1) : text.replace("-", "−"));
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 
   /* A tile of one of the sheets, about so many pixels wide; null where there is no picture. */
@@ -65,7 +67,7 @@
       data.samples.kind === "none" ? make("span", {}, called(sample)) : null,
       ...verdict.map((line) => make("span", {}, line)),
     );
-    button.addEventListener("click", () => show(index, true));
+    button.addEventListener("click", () => show(index, true, true));
     return make("li", {}, button);
   };
 
@@ -134,13 +136,15 @@
     const voted = sample.parts.some((part) => part[2] !== 0 || part[3] !== 0);
     for (const [part, amount, vote, second] of sample.parts) {
       if (data.n_atoms > 0) {
-        const lines = [`${amount.toPrecision(2)} × atom ${part}`];
+        const lines = [`${minus(amount.toPrecision(2))} × atom ${part}`];
         if (voted) lines.push(`${signed(vote)} for ${nameOf(sample.now)}`);
         if (voted && sample.second !== null) lines.push(`${signed(second)} for ${nameOf(sample.second)}`);
         add(tile("atoms", part, 64, `atom ${part}`), ...lines);
       } else if (voted) {
         const name = data.features ? cut(data.features[part] || `feature ${part}`) : `feature ${part}`;
-        add(null, name, `${signed(vote)} for ${nameOf(sample.now)}`);
+        const lines = [`${signed(vote)} for ${nameOf(sample.now)}`];
+        if (sample.second !== null) lines.push(`${signed(second)} for ${nameOf(sample.second)}`);
+        add(null, name, ...lines);
       }
     }
     const more = sample.n_parts - sample.parts.length;
@@ -151,13 +155,15 @@
 
   const unusual = (sample) => {
     if (!sample.unusual) return null;
-    const table = make("table", {}, make("thead", {}, make("tr", {}, ...["feature", "value", "deviations from the mean"].map((name) => make("th", { scope: "col" }, name)))));
+    const words = "Its most unusual features";
+    const table = make("table", {}, make("caption", { class: "unseen" }, words), make("thead", {}, make("tr", {}, ...["feature", "value", "deviations from the mean"].map((name) => make("th", { scope: "col" }, name)))));
     const body = make("tbody", {});
     for (const [name, value, far] of sample.unusual) {
-      body.append(make("tr", {}, make("th", { scope: "row", title: name }, cut(name)), make("td", {}, String(value)), make("td", {}, signed(far))));
+      body.append(make("tr", {}, make("th", { scope: "row", title: name }, cut(name)), make("td", {}, minus(String(value))), make("td", {}, signed(far))));
     }
     table.append(body);
-    return make("div", { class: "wide full" }, make("h3", {}, "Its most unusual features"), table);
+    const region = { class: "wide full", tabindex: 0, role: "region", "aria-label": words };
+    return make("div", region, make("h3", {}, words), table);
   };
 
   const neighbours = (sample) => {
@@ -168,21 +174,22 @@
       const known = near.label !== null;
       const said = known ? `labelled ${nameOf(near.label)}` : `unlabelled, said ${nameOf(near.said)}`;
       list.append(
-        make("li", {}, tile("training", at, 64, called(near)), make("span", {}, called(near)), make("span", { class: known ? "" : "soft" }, said), make("span", {}, `weight ${weight.toFixed(2)}`)),
+        make("li", {}, tile("training", at, 64, called(near)), make("span", {}, called(near)), make("span", { class: known ? "" : "soft" }, said), make("span", {}, `weight ${minus(weight.toFixed(2))}`)),
       );
     }
     return make("div", { class: "full" }, make("h3", {}, "Its neighbours among the training samples"), list);
   };
 
   let current = 0;
-  const show = (index, go) => {
+  /* Explains a sample; the address then names it, and the reader is brought to it. */
+  const show = (index, named, go) => {
     current = index;
     const sample = data.cases[index];
     const pieces = [verdict(sample), shares(sample), parts(sample, index), unusual(sample), neighbours(sample)];
     byId("sample").replaceChildren(...pieces.filter((piece) => piece !== null));
     byId("pick").value = String(index);
+    if (named) history.replaceState(null, "", `#sample-${sample.place}`);
     if (go) {
-      history.replaceState(null, "", `#sample-${sample.place}`);
       byId("explained").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
       byId("pick").focus({ preventScroll: true });
     }
@@ -207,15 +214,21 @@
     const truth = sample.truth === null ? "" : isWrong(sample) ? `, ${nameOf(sample.truth)} taken for ${nameOf(sample.said)}` : `, ${nameOf(sample.truth)}`;
     byId("pick").append(make("option", { value: index }, called(sample) + truth));
   }
-  byId("pick").addEventListener("change", (event) => show(Number(event.target.value), false));
-  const turn = (by) => show((current + by + data.cases.length) % data.cases.length, false);
+  byId("pick").addEventListener("change", (event) => show(Number(event.target.value), true, false));
+  const turn = (by) => show((current + by + data.cases.length) % data.cases.length, true, false);
   byId("before").addEventListener("click", () => turn(-1));
   byId("after").addEventListener("click", () => turn(1));
-  const asked = /^#sample-(\d+)$/.exec(location.hash);
-  const wanted = asked ? data.cases.findIndex((sample) => sample.place === Number(asked[1])) : -1;
+  /* The sample that the address names. */
+  const asked = () => {
+    const found = /^#sample-(\d+)$/.exec(location.hash);
+    return found ? data.cases.findIndex((sample) => sample.place === Number(found[1])) : -1;
+  };
+  addEventListener("hashchange", () => asked() >= 0 && show(asked(), true, true));
+  const wanted = asked();
   const mistake = data.cases.findIndex(isWrong);
   const first = wanted >= 0 ? wanted : mistake >= 0 ? mistake : data.unsure.length > 0 ? data.unsure[0] : 0;
-  show(first, wanted >= 0);
+  show(first, wanted >= 0, wanted >= 0);
+  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
   /* The most frequent mistake is open from the start. */
   const cells = [...document.querySelectorAll(".confusion td:not(.right) button, .confusion .right button")];
   const weight = (button) => Number(button.textContent) + (button.closest(".right") ? 0 : 1e9);

@@ -99,6 +99,18 @@ pub struct Prediction<T> {
     pub codes: Matrix<T>,
 }
 
+impl<T: Real> Prediction<T> {
+    /// How far the likeliest class of a sample is ahead of the second, from 0 (a tie) to 1.
+    #[must_use]
+    pub fn lead(&self, sample: usize) -> f64 {
+        let shares = self.probabilities.column(sample).iter().map(|share| share.wide());
+        let (first, second) = shares.fold((0.0, 0.0), |(first, second), share| {
+            if share > first { (share, first) } else { (first, f64::max(second, share)) }
+        });
+        first - second
+    }
+}
+
 /// What the fit itself brings forth.
 pub(crate) struct Learnt<T> {
     pub atoms: Option<Matrix<T>>,

@@ -44,14 +44,7 @@ impl<T: Real> Model<T> {
 
 /// One less the lead of the best class over the second: 1 is a tie.
 fn doubts<T: Real>(said: &Prediction<T>) -> Vec<f64> {
-    let lead = |shares: &[T]| {
-        let (first, second) = shares.iter().fold((0.0, 0.0), |(first, second), share| {
-            let share = share.wide();
-            if share > first { (share, first) } else { (first, f64::max(second, share)) }
-        });
-        1.0 - (first - second)
-    };
-    said.probabilities.iter_columns().map(lead).collect()
+    (0..said.classes.len()).map(|sample| 1.0 - said.lead(sample)).collect()
 }
 
 /// The `n` samples (columns) that speak best for all, each counting by how much it is in `doubt`;

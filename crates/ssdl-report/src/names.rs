@@ -1,0 +1,45 @@
+//! Names that users give, for places that were not made for them: cut, and never taken for markup.
+
+/// A name that may be very long, for a place that is not.
+#[must_use]
+pub fn short(name: &str) -> String {
+    cut(name, 40)
+}
+
+/// At most so many letters of a name.
+pub(crate) fn cut(name: &str, letters: usize) -> String {
+    match name.char_indices().nth(letters) {
+        Some((cut, _)) => format!("{}…", &name[..cut]),
+        None => name.to_owned(),
+    }
+}
+
+/// Text for an attribute or an element.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Text as markup, what stands between backticks as code.
+pub(crate) fn coded(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_between_letters() {
+        assert_eq!(short("rose"), "rose");
+        assert_eq!(short(&"ü".repeat(41)), format!("{}…", "ü".repeat(40)));
+    }
+
+    #[test]
+    fn commands_are_code_and_the_rest_is_text() {
+        assert_eq!(coded("run `ssdl <x>` & see"), "run <code>ssdl &lt;x&gt;</code> &amp; see");
+    }
+}
