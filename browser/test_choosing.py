@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from looking import differing, picture
 
+from looking import differing, picture
 from pages import SCHEMES, SIZES, WITH_LOOK
 
 # Cells of the matrix of the demonstration: some mistakes, and some that are right.

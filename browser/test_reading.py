@@ -1,10 +1,10 @@
-"""Every page as a reader meets it: wide and narrow, light and dark, on paper, without its script."""
+"""Every page as a reader meets it: wide, narrow, light, dark, on paper, without its script."""
 
 import re
 
 import pytest
-from looking import measured, tree
 
+from looking import measured, tree
 from pages import KINDS, SCHEMES, SIZES, WITH_LOOK
 
 LARGEST = 500_000
