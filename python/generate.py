@@ -19,7 +19,7 @@ ACRONYMS = {"ssdl", "ga", "ussdl", "sc", "svm"}
 SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
 TYPES = {
     "whole_from": "int",
-    "auto_or_from": "int or \"auto\"",
+    "auto_or_from": 'int or "auto"',
     "from": "float",
     "above": "float",
     "between": "float",

@@ -1,7 +1,7 @@
 """How many atoms: `auto` beside 200 and other rules, on the tables that scikit-learn brings.
 
-Prints a Markdown table: per cent of the unlabelled training samples that are found, mean over seeds,
-labels drawn from each class alike and by chance.
+Prints a Markdown table: per cent of the unlabelled training samples that are found, mean over the
+seeds, with labels drawn from each class alike and by chance.
 """
 
 import warnings

@@ -238,3 +238,19 @@ fn a_folder_that_cannot_be_written_is_named() {
     let error = get(set("http://127.0.0.1:9/file.gz"), folder.path()).expect_err("no folder");
     assert!(matches!(error, Error::Write { .. }), "{error}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_with_the_file() {
+    let (address, _) = serve(content(), well);
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("set")).unwrap();
+    // A file that is always full.
+    let partial = folder.path().join("set/file.gz.part");
+    std::os::unix::fs::symlink("/dev/full", &partial).unwrap();
+    let error = get(set(&address), folder.path()).expect_err("no space").to_string();
+    assert!(error.contains("file.gz.part") && error.contains("No space left"), "{error}");
+    assert!(!folder.path().join("set/file.gz").exists());
+    fs::remove_file(partial).unwrap();
+    assert_eq!(get(set(&address), folder.path()).unwrap(), 300_000);
+}

@@ -111,6 +111,7 @@ fn download(
     let mut response = request.call().map_err(|error| refused(file, &error.to_string()))?;
     match response.status().as_u16() {
         206 if done > 0 && starts_at(&response, done) => {}
+        200 if done == 0 => {}
         // The server does not continue: from the beginning, then.
         200 => {
             done = out.seek(SeekFrom::Start(0)).map_err(write)?;
