@@ -112,7 +112,7 @@ fn call(chromium: &Path, work: &[&str], show: Show<'_>) -> Outcome<Command> {
     if !show(python::call(&python, &python::PIP).args(packages))? {
         return Err("pip could not install Playwright".into());
     }
-    let program = python::program(show)?;
+    let program = workspace::program(show)?;
     let mut command = python::call(&python, work);
     command.env("SSDL_PROGRAM", program).env("CHROMIUM", chromium);
     Ok(command)

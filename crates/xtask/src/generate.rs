@@ -1,6 +1,7 @@
 //! `cargo xtask generate`: files that the program itself prints, and the check that they are current.
 
 use std::fs;
+use std::process::Command;
 
 use crate::browser;
 use crate::outcome::{Outcome, While};
@@ -117,7 +118,8 @@ fn replaced(text: &str, begin: &str, part: &str) -> Option<String> {
 
 fn printed(arguments: &[&str]) -> Outcome<String> {
     let said = || format!("ssdl {}", arguments.join(" "));
-    let mut command = workspace::cargo(&["run", "--quiet", "--package", "ssdl-cli", "--"]);
+    let build = |command: &mut Command| Ok(command.status().during(said)?.success());
+    let mut command = Command::new(workspace::program(build)?);
     let output = command.args(arguments).current_dir(workspace::top()).output().during(said)?;
     if !output.status.success() {
         let cause = String::from_utf8_lossy(&output.stderr);

@@ -71,19 +71,10 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 
 /// The tests, which also want the program: both read each other's files.
 fn tests(python: &Path, show: Show<'_>) -> Outcome<Command> {
-    let program = program(show)?;
+    let program = workspace::program(show)?;
     let mut command = call(python, &["-m", "pytest", "--quiet"]);
     command.env("SSDL_PROGRAM", program);
     Ok(command)
-}
-
-/// The program, built as the tests of the workspace build it.
-pub fn program(show: Show<'_>) -> Outcome<PathBuf> {
-    if !show(&mut workspace::cargo(&["build", "--quiet", "--package", "ssdl-cli"]))? {
-        return Err("the program does not build".into());
-    }
-    let program = workspace::target()?.join("debug").join("ssdl");
-    Ok(program.with_extension(std::env::consts::EXE_EXTENSION))
 }
 
 /// The step of `cargo xtask test`: output goes to the log; says how many tests there are. Without a

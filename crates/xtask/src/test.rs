@@ -71,6 +71,9 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
             break;
         }
     }
+    if failure.is_none() {
+        workspace::program_is_built();
+    }
     if failure.is_none() && !record(&mut table, "generated files", generate::check) {
         failure = Some("cargo xtask generate".to_owned());
     }

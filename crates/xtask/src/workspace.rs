@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::outcome::{Outcome, While};
 
@@ -18,6 +19,28 @@ pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(top());
     command
+}
+
+/// Set once the tests have built the program: as a part of the whole workspace it has other features
+/// of what it depends on than alone, and building both takes minutes.
+static BUILT: AtomicBool = AtomicBool::new(false);
+
+/// Says that the tests have just built the program.
+pub fn program_is_built() {
+    BUILT.store(true, Ordering::Relaxed);
+}
+
+/// The program: the one that the tests have built, or else one that `build` builds.
+pub fn program(build: impl FnOnce(&mut Command) -> Outcome<bool>) -> Outcome<PathBuf> {
+    let path = target()?.join("debug").join("ssdl");
+    let path = path.with_extension(std::env::consts::EXE_EXTENSION);
+    if BUILT.load(Ordering::Relaxed) && path.exists() {
+        return Ok(path);
+    }
+    match build(&mut cargo(&["build", "--quiet", "--package", "ssdl-cli"]))? {
+        true => Ok(path),
+        false => Err("the program does not build".into()),
+    }
 }
 
 /// The folder cargo builds into, which a variable or a configuration file may have moved.

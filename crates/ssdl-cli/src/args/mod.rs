@@ -1,13 +1,14 @@
 //! The arguments, and the words of the help.
 
+mod values;
+
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use ssdl::samples::prepare;
 use ssdl_data::{Column, Format};
 
 use crate::memory;
+use values::{formats, image, knob, plans_help, prepare_help, seeds};
 
 /// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
 #[derive(Parser)]
@@ -391,54 +392,6 @@ pub enum Precision {
     Double,
 }
 
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
-}
-
-fn prepare_help() -> String {
-    let known: Vec<&str> = prepare::known().iter().map(|step| step.name).collect();
-    format!(
-        "Prepare the samples; may be given several times, in order: {} or none; `ssdl methods` \
-         explains them [default: scale=5]",
-        known.join(", ")
-    )
-}
-
-fn plans_help() -> String {
-    let known: Vec<&str> = ssdl_experiments::KNOWN.iter().map(|(name, _)| *name).collect();
-    format!("One of {}; or a plan of your own, in TOML", known.join(", "))
-}
-
-fn knob(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => {
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("write it as knob=value, such as sparsity=0.3".into()),
-    }
-}
-
-fn seeds(text: &str) -> Result<std::ops::Range<u64>, String> {
-    let (from, to, more) = match text.split_once("..=") {
-        Some((from, to)) => (from, to, 1),
-        None => text.split_once("..").map_or((text, text, 1), |(from, to)| (from, to, 0)),
-    };
-    let bounds = from.trim().parse::<u64>().ok().zip(to.trim().parse::<u64>().ok());
-    bounds
-        .map(|(from, to)| from..to.saturating_add(more))
-        .filter(|range| !range.is_empty())
-        .ok_or_else(|| "write it as FROM..TO, such as 0..5, or as one seed".into())
-}
-
-fn image(text: &str) -> Result<[usize; 2], String> {
-    let sides = text.split_once(['x', '×']).and_then(|(height, width)| {
-        Some([height.trim().parse().ok()?, width.trim().parse().ok()?])
-    });
-    sides
-        .filter(|sides: &[usize; 2]| sides.iter().all(|side| (1..=65_536).contains(side)))
-        .ok_or_else(|| "write it as height x width, such as 28x28".into())
-}
-
 /// Every command, in the order of the help.
 pub const COMMANDS: [&str; 10] = [
     "demo",
@@ -490,16 +443,5 @@ mod tests {
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
         assert_eq!(names, COMMANDS);
-    }
-
-    #[test]
-    fn knobs_and_images_are_read() {
-        assert_eq!(knob("sparsity = 0.3"), Ok(("sparsity".into(), "0.3".into())));
-        assert!(knob("sparsity").is_err() && knob("=3").is_err());
-        assert_eq!(seeds("0..5"), Ok(0..5));
-        assert_eq!((seeds("2..=2"), seeds("7")), (Ok(2..3), Ok(7..8)));
-        assert!(seeds("5..2").is_err() && seeds("a").is_err());
-        assert_eq!(image("28x14"), Ok([28, 14]));
-        assert!(image("28").is_err() && image("0x3").is_err() && image("axb").is_err());
     }
 }
