@@ -1,14 +1,34 @@
 //! Curves over the sizes of a split.
 
-/// A curve of an experiment: accuracy by the number of unlabelled samples.
+/// A curve of an experiment: accuracy by the number of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// What it shows.
     pub heading: String,
     /// What runs along the bottom.
-    pub along: String,
+    pub along: Along,
     /// The lines.
     pub series: Vec<Series>,
+}
+
+/// What grows from left to right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// The number of labelled samples.
+    Labelled,
+    /// The number of unlabelled samples, with always as many labels.
+    Unlabelled,
+}
+
+impl Along {
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Labelled => "labelled samples",
+            Self::Unlabelled => "unlabelled samples",
+        }
+    }
 }
 
 /// One line of a curve.

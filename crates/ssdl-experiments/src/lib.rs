@@ -19,7 +19,7 @@ mod table;
 pub mod tune;
 
 pub use closer::Closer;
-pub use curve::{Curve, Point, Series};
+pub use curve::{Along, Curve, Point, Series};
 pub use error::{Error, Result};
 pub use plan::{KNOWN, Plan};
 pub use rows::{Record, Rows};

@@ -1,7 +1,7 @@
 //! The page itself: one file of HTML, with its style, its script and all it shows inside.
 
 use askama::Template;
-use ssdl_experiments::{Curve, Table};
+use ssdl_experiments::{Along, Curve, Table};
 
 use crate::Result;
 use crate::look::Look;
@@ -51,6 +51,7 @@ struct Sheet<'a> {
     look: Option<&'a Look>,
     look_name: &'a str,
     tables_title: &'static str,
+    curves_title: &'static str,
     curves: Vec<(&'a str, Figure)>,
     data: String,
     samples: &'a str,
@@ -75,6 +76,10 @@ impl Page {
             tables_title: match (&self.look, self.tables.len()) {
                 (Some((name, _)), 1) if name.is_empty() => "Beside other methods",
                 _ => "Tables",
+            },
+            curves_title: match self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
+                true => "What unlabelled samples bring",
+                false => "What labels bring",
             },
             curves: self.curves.iter().map(|c| (c.heading.as_str(), plots::curve(c))).collect(),
             data: look.map(|look| in_script(&look.inside)).transpose()?.unwrap_or_default(),

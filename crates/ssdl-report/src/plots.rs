@@ -66,7 +66,7 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
     let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
         (low.min(p.y - p.spread), high.max(p.y + p.spread))
     });
-    let layout = layout(&plots, &curve.along, "test accuracy in per cent")
+    let layout = layout(&plots, curve.along.name(), "test accuracy in per cent")
         .with_y_axis_min((low - 0.5).floor().max(0.0))
         .with_y_axis_max((high + 0.5).ceil().min(100.0));
     figure(plots, layout, format!("{}. {}", curve.heading, words.join(". ")), legend)
@@ -200,7 +200,7 @@ fn decimal(value: f64) -> String {
 mod tests {
     use super::*;
     use ssdl::fit::{Objective, Step};
-    use ssdl_experiments::{Point, Series};
+    use ssdl_experiments::{Along, Point, Series};
 
     fn row(iteration: usize, total: f64) -> TraceRow {
         let objective = Objective { reconstruction: total, ..Objective::default() };
@@ -228,7 +228,7 @@ mod tests {
             Series { name: name.clone(), points: points.clone(), dashed: false },
             Series { name: "another".into(), points, dashed: true },
         ];
-        let figure = curve(&Curve { heading: name.clone(), along: name, series });
+        let figure = curve(&Curve { heading: name, along: Along::Labelled, series });
         assert!(!figure.svg.contains("<script>") && figure.svg.contains("&lt;script&gt;"));
         assert_eq!(figure.legend[0].colour, figure.legend[1].colour);
     }

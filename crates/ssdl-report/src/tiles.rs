@@ -9,6 +9,10 @@ use crate::Result;
 
 /// Longest side of a tile in the page; larger images are made smaller.
 const LARGEST_SIDE: usize = 32;
+/// Side that they are not made smaller than to save room.
+const SMALLEST_SIDE: usize = 14;
+/// Bytes of a sheet from which on its tiles are made smaller.
+const LARGEST_SHEET: usize = 100_000;
 /// Most bars of a tile; more features are put together.
 const MOST_BARS: usize = 64;
 /// Grey levels: enough to look at, few enough to pack well.
@@ -56,18 +60,49 @@ pub(crate) fn pictures<T: Real>(
         let tiles = columns.iter().map(|(values, scale)| bars(values, *scale)).collect();
         return Ok(Pictures::Bars { tiles });
     };
-    let factor = height.max(width).div_ceil(LARGEST_SIDE).max(1);
-    let (tall, wide) = (height.div_ceil(factor), width.div_ceil(factor));
-    let across = ((columns.len() * tall) as f64 / wide as f64).sqrt().ceil().max(1.0) as usize;
-    let down = columns.len().div_ceil(across).max(1);
-    let mut sheet = Canvas::new(down * tall, across * wide, 0);
-    for (at, (values, scale)) in columns.iter().enumerate() {
-        let small = shrunk(values, [height, width], factor);
-        let corner = (at / across * tall, at % across * wide);
-        sheet.draw(&greys(&small, *scale), wide, 1, corner);
+    let first = height.max(width).div_ceil(LARGEST_SIDE).max(1);
+    // Photographs do not pack well: where there are many, they are shown smaller.
+    let smallest = (height.max(width) / SMALLEST_SIDE).max(first);
+    let mut sheet = Sheet::draw(columns, [height, width], first)?;
+    for factor in first + 1..=smallest {
+        if sheet.bytes.len() <= LARGEST_SHEET {
+            break;
+        }
+        sheet = Sheet::draw(columns, [height, width], factor)?;
     }
-    let sheet = format!("data:image/png;base64,{}", STANDARD.encode(sheet.png()?));
-    Ok(Pictures::Image { width: wide, height: tall, columns: across, count: columns.len(), sheet })
+    let Sheet { tile: [height, width], across, bytes } = sheet;
+    let address = format!("data:image/png;base64,{}", STANDARD.encode(bytes));
+    let (columns, count) = (across, columns.len());
+    Ok(Pictures::Image { width, height, columns, count, sheet: address })
+}
+
+/// Tiles on a sheet, as a PNG.
+struct Sheet {
+    /// Height and width of a tile.
+    tile: [usize; 2],
+    /// Tiles of a row.
+    across: usize,
+    bytes: Vec<u8>,
+}
+
+impl Sheet {
+    /// Draws tiles, so many times smaller than they are.
+    fn draw<T: Real>(
+        columns: &[(&[T], Scale<'_>)],
+        [height, width]: [usize; 2],
+        factor: usize,
+    ) -> Result<Self> {
+        let (tall, wide) = (height.div_ceil(factor), width.div_ceil(factor));
+        let across = ((columns.len() * tall) as f64 / wide as f64).sqrt().ceil().max(1.0) as usize;
+        let down = columns.len().div_ceil(across).max(1);
+        let mut sheet = Canvas::new(down * tall, across * wide, 0);
+        for (at, (values, scale)) in columns.iter().enumerate() {
+            let small = shrunk(values, [height, width], factor);
+            let corner = (at / across * tall, at % across * wide);
+            sheet.draw(&greys(&small, *scale), wide, 1, corner);
+        }
+        Ok(Self { tile: [tall, wide], across, bytes: sheet.png()? })
+    }
 }
 
 /// Means of blocks of pixels.
@@ -205,6 +240,29 @@ mod tests {
         let values: Vec<f64> = (0..12).map(f64::from).collect();
         assert_eq!(shrunk(&values, [3, 4], 2), [2.5, 4.5, 8.5, 10.5]);
         assert_eq!(shrunk(&values, [3, 4], 1), values);
+    }
+
+    #[test]
+    fn sheets_of_many_photographs_are_made_smaller_and_of_few_they_are_not() {
+        // Noise does not pack at all.
+        let noise = |at: usize| {
+            let mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((mixed ^ (mixed >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64
+        };
+        let samples: Vec<Vec<f64>> =
+            (0..400).map(|j| (0..1024).map(|i| noise(1024 * j + i)).collect()).collect();
+        let width = |count: usize| {
+            let tiles: Vec<_> = samples[..count].iter().map(|s| (s.as_slice(), range(s))).collect();
+            match pictures(&tiles, Some([32, 32])).expect("drawn") {
+                Pictures::Image { width, sheet, count: drawn, .. } => {
+                    assert!(sheet.len() < 2 * LARGEST_SHEET && drawn == count, "{}", sheet.len());
+                    width
+                }
+                _ => 0,
+            }
+        };
+        assert_eq!(width(20), 32);
+        assert!((SMALLEST_SIDE..=16).contains(&width(400)), "{}", width(400));
     }
 
     #[test]

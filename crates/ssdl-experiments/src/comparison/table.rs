@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::plan::{Data, Paper, Plan, Split};
+use super::plan::{Data, Paper, Plan, Run, Split};
 use super::row::Row;
-use crate::curve::{Curve, Point, Series};
+use crate::curve::{Along, Curve, Point, Series};
 use crate::numbers::mean;
 use crate::table::{Cell, Number, Table};
 
@@ -41,8 +41,12 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     tables
 }
 
+/// Most runs of a curve: more could not be told apart.
+const MOST_RUNS: usize = 6;
+
 /// Test accuracy by the number of unlabelled samples, a curve for each data set that has splits
-/// with three such numbers at the least.
+/// with three such numbers at the least and always as many labels; by the number of labels where
+/// those differ.
 #[must_use]
 pub fn curves(plan: &Plan, rows: &[Row]) -> Vec<Curve> {
     plan.data.iter().filter_map(|data| curve(plan, rows, data)).collect()
@@ -161,18 +165,22 @@ fn of_split(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Tab
 }
 
 fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
-    let of_data = |split: &Split| {
-        let row = rows.iter().find(|row| row.data == data.name && row.split == split.name);
-        row.map(|row| row.n_unlabelled)
-    };
+    let row_of =
+        |split: &Split| rows.iter().find(|row| row.data == data.name && row.split == split.name);
+    let splits: Vec<(&Row, &Split)> =
+        plan.splits_of(data).filter_map(|split| Some((row_of(split)?, split))).collect();
+    let first = splits.first()?.0.n_labelled;
+    let by_labels = splits.iter().any(|(row, _)| row.n_labelled != first);
+    let size = |row: &Row| if by_labels { row.n_labelled } else { row.n_unlabelled };
     let mut sizes: Vec<(usize, &Split)> =
-        plan.splits_of(data).filter_map(|split| Some((of_data(split)?, split))).collect();
+        splits.iter().map(|(row, split)| (size(row), *split)).collect();
     sizes.sort_by_key(|(size, _)| *size);
     if sizes.len() < 3 || sizes.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return None;
     }
     let mut series = Vec::new();
-    for run in plan.runs_of(data) {
+    let has_rows = |run: &&Run| rows.iter().any(|row| row.data == data.name && row.run == run.name);
+    for run in plan.runs_of(data).filter(has_rows).take(MOST_RUNS) {
         let ours = sizes.iter().filter_map(|(size, split)| {
             let found = accuracies(&of(rows, &run.name, data, split));
             let y = (!found.is_empty()).then(|| mean(&found))?;
@@ -183,16 +191,18 @@ fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
             Some(Point { x: *size as f64, y: paper.accuracy, spread: 0.0 })
         });
         let (ours, papers): (Vec<Point>, Vec<Point>) = (ours.collect(), papers.collect());
-        if ours.is_empty() {
-            continue;
-        }
         series.push(Series { name: run.name.clone(), points: ours, dashed: false });
         if !papers.is_empty() {
             let name = format!("{}, the paper's", run.name);
             series.push(Series { name, points: papers, dashed: true });
         }
     }
-    let (heading, along) = (data.name.clone(), "unlabelled samples".to_owned());
+    let along = if by_labels { Along::Labelled } else { Along::Unlabelled };
+    let runs = plan.runs_of(data).filter(has_rows).count();
+    let heading = match runs > MOST_RUNS {
+        true => format!("{}, the first {MOST_RUNS} of {runs} runs", data.name),
+        false => data.name.clone(),
+    };
     (!series.is_empty()).then_some(Curve { heading, along, series })
 }
 

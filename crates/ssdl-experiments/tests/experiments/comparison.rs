@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
 use ssdl_experiments::comparison::{Choice, Row, closer, curves, overview, report, run, tables};
-use ssdl_experiments::{Error, Plan, Rows};
+use ssdl_experiments::{Along, Error, Plan, Rows};
 
 const PLAN: &str = r#"
 kind = "comparison"
@@ -268,7 +268,14 @@ fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
     let along: Vec<f64> = found[0].series[0].points.iter().map(|point| point.x).collect();
     assert_eq!(along, [0.0, 18.0, 36.0], "from left to right, in samples");
     assert_eq!(found[0].series[1].points.len(), 1, "the paper has one of them");
+    assert_eq!(found[0].along, Along::Unlabelled);
     assert!(curves(&plan_of(&sizes(&[6, 0])), &rows.all()).is_empty());
+    // Where the labels differ, too, it is they that count.
+    let mut rows = rows.all();
+    rows.iter_mut().for_each(|row| row.n_labelled = 90 - row.n_unlabelled);
+    let found = curves(&three, &rows);
+    let along: Vec<f64> = found[0].series[0].points.iter().map(|point| point.x).collect();
+    assert_eq!((found[0].along, along), (Along::Labelled, vec![54.0, 72.0, 90.0]));
 }
 
 #[test]
