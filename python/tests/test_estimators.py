@@ -149,3 +149,20 @@ def test_parameters_have_the_defaults_of_the_library():
         for name, knob in each._knobs.items():
             value = each().get_params()[name]
             assert ssdl._request.as_value(knobs[knob], type(value)) == value
+
+
+@pytest.mark.parametrize(("n_features", "n_classes", "expected"), [(5, 3, 30), (64, 2, 64)])
+def test_the_number_of_atoms_follows_features_and_classes(
+    n_features, n_classes, expected, tmp_path
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % n_classes
+    X = rng.normal(size=(90, n_features)) + 3 * y[:, None]
+    for each in (ssdl.SSDLGA, ssdl.USSDL):
+        model = each(max_iter=2, tol=1.0).fit(X, y)
+        assert each().n_atoms == "auto"
+        assert model.components_.shape == (expected, n_features)
+        model.save(tmp_path / "model.ssdl")
+        again = ssdl.load(tmp_path / "model.ssdl")
+        assert again.n_atoms == expected
+        assert clone(again).fit(X, y).components_.shape == (expected, n_features)
