@@ -124,7 +124,8 @@ fn installed(show: Show<'_>) -> Outcome<PathBuf> {
         return Ok(found);
     }
     let packages = PACKAGES.join(" ");
-    if is_root_with_apt() {
+    // Whoever names a browser wants that one.
+    if std::env::var_os("CHROMIUM").is_none() && is_root_with_apt() {
         let apt = |arguments: &[&str]| {
             let mut command = Command::new("apt-get");
             command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
