@@ -38,8 +38,14 @@ pub fn begun(title: String, lead: String) -> Page {
         about_tables: String::new(),
         curves: Vec::new(),
         look: None,
+        look_name: None,
         missing: Vec::new(),
     }
+}
+
+/// The part of a page about one model, made with so many threads.
+pub fn look<T: Real>(subject: &Subject<'_, T>, n_threads: usize) -> Outcome<Look> {
+    Ok(threads::run(n_threads, || Look::new(subject))?)
 }
 
 /// What was learnt from what, in a sentence.
@@ -102,7 +108,7 @@ pub fn of_fit<T: Real>(
         feature_names: names.features.as_deref(),
         judged: Judged::Training { hidden },
     };
-    page.look = Some((String::new(), threads::run(n_threads, || Look::new(&subject))?));
+    page.look = Some(look(&subject, n_threads)?);
     Ok(page)
 }
 
@@ -117,7 +123,7 @@ pub fn of_model<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Out
         feature_names: None,
         judged: Judged::Training { hidden: None },
     };
-    page.look = Some((String::new(), threads::run(n_threads, || Look::new(&subject))?));
+    page.look = Some(look(&subject, n_threads)?);
     Ok(page)
 }
 
@@ -149,6 +155,6 @@ pub fn of_test<T: Real>(
             names: test.names.samples.as_deref(),
         },
     };
-    page.look = Some((String::new(), threads::run(n_threads, || Look::new(&subject))?));
+    page.look = Some(look(&subject, n_threads)?);
     Ok(page)
 }

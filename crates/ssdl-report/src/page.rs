@@ -36,10 +36,12 @@ pub struct Page {
     pub tables: Vec<Table>,
     /// What a reader of the tables should know.
     pub about_tables: String,
-    /// Accuracy by the number of unlabelled samples.
+    /// Accuracy by the number of samples.
     pub curves: Vec<Curve>,
-    /// One model from near, and its name.
-    pub look: Option<(String, Look)>,
+    /// One model from near.
+    pub look: Option<Look>,
+    /// Which model that is, where the page is about several.
+    pub look_name: Option<String>,
     /// What the page would show if it were there, and how to get it.
     pub missing: Vec<String>,
 }
@@ -48,8 +50,6 @@ pub struct Page {
 #[template(path = "page.html")]
 struct Sheet<'a> {
     page: &'a Page,
-    look: Option<&'a Look>,
-    look_name: &'a str,
     tables_title: &'static str,
     curves_title: &'static str,
     curves: Vec<(&'a str, Figure)>,
@@ -68,14 +68,12 @@ impl Page {
     /// # Errors
     /// None that is known; the engine of the templates has one.
     pub fn html(&self) -> Result<String> {
-        let look = self.look.as_ref().map(|(_, look)| look);
+        let look = self.look.as_ref();
         let sheet = Sheet {
             page: self,
-            look,
-            look_name: self.look.as_ref().map_or("", |(name, _)| name),
-            tables_title: match (&self.look, self.tables.len()) {
-                (Some((name, _)), 1) if name.is_empty() => "Beside other methods",
-                _ => "Tables",
+            tables_title: match self.look_name.is_none() && look.is_some() {
+                true => "Beside other methods",
+                false => "Tables",
             },
             curves_title: match self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
                 true => "What unlabelled samples bring",

@@ -8,7 +8,7 @@ use ssdl::threads;
 use ssdl_experiments::comparison::{self, Choice};
 use ssdl_experiments::graphs::{self, Scope};
 use ssdl_experiments::{Closer, Plan, Rows};
-use ssdl_report::{Judged, Look, Page, Subject};
+use ssdl_report::{Judged, Page, Subject};
 
 use crate::args::{Common, Experiment};
 use crate::failure::{Failure, Outcome};
@@ -37,7 +37,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.tables = graphs::tables(plan, &shown);
             page.about_tables =
                 "Errors in per cent; the smaller of ours and the paper's is marked.".into();
-            look(&mut page, args, |folder| graphs::closer(plan, common.threads.into(), folder))?;
+            let threads = common.threads.into();
+            look(&mut page, args, common, |folder| graphs::closer(plan, threads, folder))?;
             (graphs::report(plan, &shown), shown.len())
         }
         Plan::Comparison(plan) => {
@@ -63,7 +64,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.curves = comparison::curves(plan, &shown);
             page.about_tables =
                 "Accuracy in per cent; the better of ours and the paper's is marked.".into();
-            look(&mut page, args, |folder| comparison::closer(plan, &choice, folder))?;
+            look(&mut page, args, common, |folder| comparison::closer(plan, &choice, folder))?;
             let make = if args.brief { comparison::overview } else { comparison::report };
             (make(plan, &shown), rows.all().len())
         }
@@ -93,6 +94,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
 fn look(
     page: &mut Page,
     args: &Experiment,
+    common: &Common,
     closer: impl FnOnce(&Path) -> ssdl_experiments::Result<Option<Closer>>,
 ) -> Outcome {
     if args.report.is_none() {
@@ -115,7 +117,8 @@ fn look(
         feature_names: None,
         judged: Judged::Others { raw: &closer.test, truth: &closer.truth, names: None },
     };
-    page.look = Some((closer.name, Look::new(&subject)?));
+    page.look = Some(pages::look(&subject, common.threads.into())?);
+    page.look_name = Some(closer.name);
     Ok(())
 }
 

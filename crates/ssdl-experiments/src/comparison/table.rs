@@ -10,6 +10,8 @@ use crate::table::{Cell, Number, Table};
 
 /// Widest overview, in data sets and splits; beyond it they become lines.
 const MOST_COLUMNS: usize = 6;
+/// Most runs of a curve: more could not be told apart.
+const MOST_RUNS: usize = 6;
 
 /// Markdown: the overview, then one table per data set and split, a line per run, with the paper's
 /// numbers that have no run of their own at its end.
@@ -40,9 +42,6 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     }
     tables
 }
-
-/// Most runs of a curve: more could not be told apart.
-const MOST_RUNS: usize = 6;
 
 /// Test accuracy by the number of unlabelled samples, a curve for each data set that has splits
 /// with three such numbers at the least and always as many labels; by the number of labels where

@@ -51,7 +51,7 @@ pub fn run(
     Ok(())
 }
 
-/// Fits the first column on the graph that new samples of the paper join, to be looked at from near.
+/// Fits the first column on an LLE graph with its default knobs, to be looked at from near.
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.
