@@ -6,11 +6,21 @@ use std::path::Path;
 use ssdl::graph::Given;
 use ssdl::samples::prepare::Plan;
 use ssdl::sparse::Csr;
-use ssdl::{Labels, Matrix, Model, Real, Samples};
+use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
 use ssdl_data::{Format, Options, Table};
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
+
+/// Reads a model, in the precision it has.
+pub fn model(path: &Path) -> Outcome<AnyModel> {
+    AnyModel::load(path).map_err(|error| match error {
+        Error::Io { .. } | Error::Format { .. } => {
+            Failure::Failed(format!("{error}; give a model saved by `ssdl fit`"))
+        }
+        other => other.into(),
+    })
+}
 
 /// Reads the samples of a fit and whatever labels there are; images of a folder are brought to the
 /// size that the user says, if any.

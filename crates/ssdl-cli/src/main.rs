@@ -10,7 +10,6 @@ mod output;
 mod pages;
 mod print;
 mod progress;
-mod saved;
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ssdl::{Matrix, Model, Real, Samples, threads};
+use ssdl::model::Seen;
+use ssdl::{Matrix, Model, Prediction, Real, Samples, threads};
 use ssdl_experiments::hidden::{self, Hidden};
 use ssdl_report::{Fact, Judged, Look, Page, Subject};
 
@@ -127,9 +128,24 @@ pub fn of_model<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Out
     Ok(page)
 }
 
+/// What a model sees in raw samples and predicts for them: a page shows it, and explains some.
+pub fn see<T: Real>(
+    model: &Model<T>,
+    raw: Matrix<T>,
+    n_threads: usize,
+) -> ssdl::Result<(Seen<T>, Prediction<T>)> {
+    threads::run(n_threads, || {
+        let seen = model.see(raw)?;
+        let prediction = model.judge(&seen)?;
+        Ok((seen, prediction))
+    })
+}
+
 /// Samples that the fit did not see, and what is known of them.
 pub struct Test<'a, T> {
     pub raw: &'a Matrix<T>,
+    /// What the model sees in them, and predicts.
+    pub judged: (&'a Seen<T>, &'a Prediction<T>),
     pub truth: &'a [Option<String>],
     pub names: &'a Names,
 }
@@ -151,6 +167,8 @@ pub fn of_test<T: Real>(
         feature_names: test.names.features.as_deref(),
         judged: Judged::Others {
             raw: test.raw,
+            seen: test.judged.0,
+            prediction: test.judged.1,
             truth: test.truth,
             names: test.names.samples.as_deref(),
         },

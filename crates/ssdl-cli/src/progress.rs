@@ -57,7 +57,7 @@ fn bar() -> ProgressBar {
 }
 
 impl Watch for Onlooker {
-    fn step(&mut self, progress: &Progress) -> Flow {
+    fn step(&mut self, progress: &Progress<'_>) -> Flow {
         let Progress { iteration, max_iterations, step, objective } = *progress;
         let total = objective.map(|objective| print::number(objective.total()));
         match &self.view {

@@ -1,13 +1,14 @@
 //! Arrays of NumPy and matrices of the library: rows in C order are columns, byte for byte.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use numpy::prelude::*;
 use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use ssdl::sparse::Csr;
-use ssdl::{Matrix, Real};
+use ssdl::{AnyModel, Matrix, Model, Real};
 
 /// Samples as Python hands them over, one a row.
 #[derive(FromPyObject)]
@@ -19,7 +20,7 @@ pub enum Rows<'py> {
 }
 
 /// The same expression for rows of either precision.
-macro_rules! each_precision {
+macro_rules! each_rows {
     ($rows:expr, $own:ident => $body:expr) => {
         match $rows {
             $crate::arrays::Rows::Single($own) => $body,
@@ -27,31 +28,44 @@ macro_rules! each_precision {
         }
     };
 }
-pub(crate) use each_precision;
+pub(crate) use each_rows;
 
-/// A number type that has rows.
+/// A number type of Python's arrays and models.
 pub trait Precise: Real + Element {
     /// The rows, if they are of this type.
     fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>>;
+    /// The model, of either type from now on.
+    fn any(model: Model<Self>) -> AnyModel;
+    /// The model, if its numbers are of this type.
+    fn same(model: &AnyModel) -> PyResult<&Arc<Model<Self>>>;
 }
 
-impl Precise for f32 {
-    fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>> {
-        match rows {
-            Rows::Single(rows) => Ok(rows),
-            Rows::Double(_) => Err(another_precision()),
-        }
-    }
-}
+/// For both types the same, but for the variant.
+macro_rules! precise {
+    ($T:ty, $Variant:ident) => {
+        impl Precise for $T {
+            fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>> {
+                match rows {
+                    Rows::$Variant(rows) => Ok(rows),
+                    _ => Err(another_precision()),
+                }
+            }
 
-impl Precise for f64 {
-    fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>> {
-        match rows {
-            Rows::Double(rows) => Ok(rows),
-            Rows::Single(_) => Err(another_precision()),
+            fn any(model: Model<Self>) -> AnyModel {
+                model.into()
+            }
+
+            fn same(model: &AnyModel) -> PyResult<&Arc<Model<Self>>> {
+                match model {
+                    AnyModel::$Variant(model) => Ok(model),
+                    _ => Err(another_precision()),
+                }
+            }
         }
-    }
+    };
 }
+precise!(f32, Single);
+precise!(f64, Double);
 
 fn another_precision() -> PyErr {
     PyTypeError::new_err("all arrays must have one number type, that of the model")

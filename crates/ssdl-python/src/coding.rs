@@ -6,9 +6,10 @@ use pyo3::types::PyDict;
 use ssdl::codes::Encoder;
 use ssdl::dictionary::Statistics;
 use ssdl::fit::{DictionaryLearner, LearntAtoms, Objective, Stop};
+use ssdl::knobs::Knobbed;
 use ssdl::{Error, threads};
 
-use crate::arrays::{Parts, Precise, Rows, columns, each_precision, rows};
+use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
 use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
 use crate::worker;
@@ -24,7 +25,7 @@ pub fn encode<'py>(
     sparse: bool,
     n_threads: usize,
 ) -> PyResult<Codes<'py>> {
-    each_precision!(samples, own => encode_in(
+    each_rows!(samples, own => encode_in(
         py, &own, atoms, (sparsity, nonnegative, sparse), n_threads
     ))
 }
@@ -97,7 +98,7 @@ pub fn learn_atoms<'py>(
     learning: Learning<'py>,
     report: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
-    each_precision!(samples, own => learn_in(py, &own, learning, report.as_ref()))
+    each_rows!(samples, own => learn_in(py, &own, learning, report.as_ref()))
 }
 
 fn learn_in<'py, T: Precise>(
@@ -111,9 +112,12 @@ fn learn_in<'py, T: Precise>(
     let before = before.map(Before::read::<T>).transpose()?;
     let samples = columns(samples)?;
     let (learnt, notices) = worker::run(py, report, move |watch| {
-        threads::run(n_threads, || match stream {
-            true => learner.learn_more(before, &samples, seed, watch),
-            false => learner.fit(&samples, seed, watch),
+        threads::run(n_threads, || {
+            if stream {
+                learner.learn_more(before, &samples, seed, watch)
+            } else {
+                learner.fit(&samples, seed, watch)
+            }
         })
     })?;
     Ok((described(py, learnt)?, notices))
@@ -132,8 +136,9 @@ fn described<T: Precise>(
     facts.set_item("n_batches", learnt.n_batches)?;
     facts.set_item("iterations", learnt.iterations)?;
     facts.set_item("revived", learnt.revived_atoms)?;
-    facts.set_item("reconstruction", learnt.objective.reconstruction)?;
-    facts.set_item("sparsity", learnt.objective.sparsity)?;
+    for name in ["reconstruction", "sparsity"] {
+        facts.set_item(name, learnt.objective.term(name))?;
+    }
     facts.set_item("stop", learnt.stop.to_string())?;
     Ok(facts)
 }

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use ssdl::methods::{self, Options};
 use ssdl::{Labels, Model, Result, Samples};
 
-use crate::arrays::{Precise, Rows, columns, each_precision};
+use crate::arrays::{Precise, Rows, columns, each_rows};
 use crate::error::OrRaise;
 use crate::graph::GivenGraph;
-use crate::model::{FittedModel, Holds};
+use crate::model::FittedModel;
 use crate::worker;
 
 /// What is asked, apart from the samples; a dictionary in Python.
@@ -56,10 +56,10 @@ pub fn fit(
 ) -> PyResult<(FittedModel, Vec<String>)> {
     let assigned = labels.as_array().iter().map(|&class| usize::try_from(class).ok()).collect();
     let labels = Labels::new(request.classes.clone(), assigned).or_raise(py)?;
-    each_precision!(samples, rows => fit_in(py, &rows, labels, request, report.as_ref()))
+    each_rows!(samples, rows => fit_in(py, &rows, labels, request, report.as_ref()))
 }
 
-fn fit_in<T: Precise + Holds>(
+fn fit_in<T: Precise>(
     py: Python<'_>,
     rows: &PyReadonlyArray2<'_, T>,
     labels: Labels,
@@ -75,7 +75,7 @@ fn fit_in<T: Precise + Holds>(
         options.graph = Some(Arc::new(given));
     }
     let earlier = match &request.start {
-        Some(model) => Some(T::held(model.get())?.clone()),
+        Some(model) => Some(T::same(&model.get().0)?.clone()),
         None => None,
     };
     let knobs = request.knobs;
@@ -86,5 +86,5 @@ fn fit_in<T: Precise + Holds>(
         }
         method.fit(&knobs, samples, &options, watch)
     })?;
-    Ok((T::hold(model.or_raise(py)?).into(), notices))
+    Ok((FittedModel(T::any(model.or_raise(py)?)), notices))
 }

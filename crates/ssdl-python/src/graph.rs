@@ -2,15 +2,13 @@
 
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
-use ssdl::graph::{Given, Graph, Laplacian, Neighbours};
-use ssdl::methods::GraphKnobs;
+use ssdl::graph::{Given, Graph, GraphKnobs, Laplacian, Neighbours};
+use ssdl::knobs::Knobbed;
 use ssdl::model::representatives as choose;
 use ssdl::sparse::Csr;
 use ssdl::{Error, Matrix, Real, Result, threads};
 
-use crate::arrays::{
-    GivenSparse, Precise, Rows, SparseRows, columns, each_precision, indices, sparse,
-};
+use crate::arrays::{GivenSparse, Precise, Rows, SparseRows, columns, each_rows, indices, sparse};
 use crate::error::OrRaise;
 use crate::worker;
 
@@ -60,7 +58,7 @@ pub fn neighbours<'py>(
     n_neighbours: usize,
     n_threads: usize,
 ) -> PyResult<(Bound<'py, PyAny>, usize)> {
-    let found = each_precision!(samples, rows => {
+    let found = each_rows!(samples, rows => {
         find_neighbours(py, &rows, others, n_neighbours, n_threads)?
     });
     let flat = (0..found.len()).flat_map(|i| found.of(i)).map(|&j| j as usize);
@@ -98,7 +96,7 @@ pub fn graph<'py>(
         Some(lists) => Some(neighbour_lists(&lists).or_raise(py)?),
         None => None,
     };
-    each_precision!(samples, rows => {
+    each_rows!(samples, rows => {
         let samples = columns(&rows)?;
         let build = move || match lists {
             Some(lists) => Given::neighbours(lists).build(&samples),
@@ -127,7 +125,7 @@ pub fn representatives<'py>(
     n: usize,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    each_precision!(samples, rows => {
+    each_rows!(samples, rows => {
         let samples = columns(&rows)?;
         let doubt = vec![1.0; samples.columns()];
         let find = move || choose(&samples, &doubt, n);

@@ -3,111 +3,46 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use ssdl::fit::{Objective, Stop};
-use ssdl::model::{Precision, precision_of, precision_of_bytes};
-use ssdl::{Matrix, Model, Prediction, Result};
+use ssdl::fit::{Stop, term_names};
+use ssdl::{AnyModel, Matrix, Model, Prediction, each_precision};
 
 use crate::arrays::{Parts, Precise, Rows, columns, indices, list, rows};
 use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
 use crate::worker;
 
-/// A model in either precision.
-#[derive(Clone)]
-pub enum Held {
-    /// `float32`.
-    Single(Arc<Model<f32>>),
-    /// `float64`.
-    Double(Arc<Model<f64>>),
-}
-
-/// A number type whose models Python can hold.
-pub trait Holds: Precise {
-    fn hold(model: Model<Self>) -> Held;
-    /// The model, if its numbers are of this type.
-    fn held(model: &FittedModel) -> PyResult<&Arc<Model<Self>>>;
-}
-
-/// For both precisions the same, but for the variant.
-macro_rules! holds {
-    ($T:ty, $Variant:ident) => {
-        impl Holds for $T {
-            fn hold(model: Model<Self>) -> Held {
-                Held::$Variant(Arc::new(model))
-            }
-
-            fn held(model: &FittedModel) -> PyResult<&Arc<Model<Self>>> {
-                match &model.0 {
-                    Held::$Variant(model) => Ok(model),
-                    _ => Err(PyTypeError::new_err("the models have different number types")),
-                }
-            }
-        }
-    };
-}
-holds!(f32, Single);
-holds!(f64, Double);
-
-/// The same expression for either precision.
-macro_rules! either {
-    ($held:expr, $model:ident => $body:expr) => {
-        match $held {
-            Held::Single($model) => $body,
-            Held::Double($model) => $body,
-        }
-    };
-}
-
 /// Class indices, scores and probabilities.
 type Said<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "ssdl._ssdl")]
-pub struct FittedModel(Held);
-
-impl From<Held> for FittedModel {
-    fn from(held: Held) -> Self {
-        Self(held)
-    }
-}
+pub struct FittedModel(pub AnyModel);
 
 #[pymethods]
 impl FittedModel {
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let held = py.detach(|| -> Result<Held> {
-            Ok(match precision_of(&path)? {
-                Precision::Single => f32::hold(Model::load(&path)?),
-                Precision::Double => f64::hold(Model::load(&path)?),
-            })
-        });
-        held.or_raise(py).map(Self)
+        py.detach(|| AnyModel::load(&path)).or_raise(py).map(Self)
     }
 
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let held = py.detach(|| -> Result<Held> {
-            Ok(match precision_of_bytes(bytes)? {
-                Precision::Single => f32::hold(Model::from_bytes(bytes)?),
-                Precision::Double => f64::hold(Model::from_bytes(bytes)?),
-            })
-        });
-        held.or_raise(py).map(Self)
+        py.detach(|| AnyModel::from_bytes(bytes)).or_raise(py).map(Self)
     }
 
     /// Writes the model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| either!(&self.0, model => model.save(&path))).or_raise(py)
+        py.detach(|| each_precision!(&self.0, model => model.save(&path))).or_raise(py)
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| either!(&self.0, model => model.to_bytes())).or_raise(py)?;
+        let bytes =
+            py.detach(|| each_precision!(&self.0, model => model.to_bytes())).or_raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -134,7 +69,7 @@ impl FittedModel {
         samples: Rows<'py>,
         threads: usize,
     ) -> PyResult<Said<'py>> {
-        either!(&self.0, model => judge(py, model, samples, threads))
+        each_precision!(&self.0, model => judge(py, model, samples, threads))
     }
 
     /// Codes of raw samples, dense or sparse; the prepared samples where there are no atoms.
@@ -145,7 +80,7 @@ impl FittedModel {
         sparse: bool,
         threads: usize,
     ) -> PyResult<Codes<'py>> {
-        either!(&self.0, model => code(py, model, samples, sparse, threads))
+        each_precision!(&self.0, model => code(py, model, samples, sparse, threads))
     }
 
     /// Unlabelled training samples to label next, or some of others.
@@ -156,12 +91,12 @@ impl FittedModel {
         samples: Option<Rows<'py>>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        either!(&self.0, model => query(py, model, n, samples, threads))
+        each_precision!(&self.0, model => query(py, model, n, samples, threads))
     }
 
     /// What the fit says of the training samples.
     fn transduction<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Said<'py>> {
-        either!(&self.0, model => {
+        each_precision!(&self.0, model => {
             let said = py.detach(|| ssdl::threads::run(threads, || model.transduction()));
             told(py, said)
         })
@@ -169,59 +104,59 @@ impl FittedModel {
 
     #[getter]
     fn method(&self) -> &str {
-        either!(&self.0, model => model.method())
+        each_precision!(&self.0, model => model.method())
     }
 
     #[getter]
     fn knobs(&self) -> Vec<(String, String)> {
-        either!(&self.0, model => model.knobs().to_vec())
+        each_precision!(&self.0, model => model.knobs().to_vec())
     }
 
     #[getter]
     fn classes(&self) -> Vec<String> {
-        either!(&self.0, model => model.classes().to_vec())
+        each_precision!(&self.0, model => model.classes().to_vec())
     }
 
     #[getter]
     fn prepare(&self) -> Vec<String> {
-        either!(&self.0, model => {
+        each_precision!(&self.0, model => {
             model.preparation().plans().iter().map(ToString::to_string).collect()
         })
     }
 
     #[getter]
     fn n_features(&self) -> usize {
-        either!(&self.0, model => model.n_features())
+        each_precision!(&self.0, model => model.n_features())
     }
 
     #[getter]
     fn image(&self) -> Option<[usize; 2]> {
-        either!(&self.0, model => model.image())
+        each_precision!(&self.0, model => model.image())
     }
 
     #[getter]
     fn precision(&self) -> &'static str {
         match &self.0 {
-            Held::Single(_) => "float32",
-            Held::Double(_) => "float64",
+            AnyModel::Single(_) => "float32",
+            AnyModel::Double(_) => "float64",
         }
     }
 
     /// $D$, one atom a row; `None` without atoms.
     #[getter]
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        either!(&self.0, model => model.atoms().map(|atoms| rows(py, atoms.clone())).transpose())
+        each_precision!(&self.0, model => model.atoms().map(|atoms| rows(py, atoms.clone())).transpose())
     }
 
     #[getter]
     fn n_atoms(&self) -> usize {
-        either!(&self.0, model => model.atoms().map_or(0, Matrix::columns))
+        each_precision!(&self.0, model => model.atoms().map_or(0, Matrix::columns))
     }
 
     /// Codes of the training samples, one sample a row.
     #[getter]
     fn codes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        either!(&self.0, model => rows(py, model.codes().clone()))
+        each_precision!(&self.0, model => rows(py, model.codes().clone()))
     }
 
     /// Weights and bias of the linear classifier, one class a row; `None` where samples vote.
@@ -230,7 +165,7 @@ impl FittedModel {
         &self,
         py: Python<'py>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
-        either!(&self.0, model => match model.classifier() {
+        each_precision!(&self.0, model => match model.classifier() {
             None => Ok(None),
             Some(linear) => {
                 Ok(Some((rows(py, linear.weights.clone())?, list(py, linear.bias.clone()))))
@@ -240,34 +175,34 @@ impl FittedModel {
 
     #[getter]
     fn seed(&self) -> u64 {
-        either!(&self.0, model => model.report().seed)
+        each_precision!(&self.0, model => model.report().seed)
     }
 
     #[getter]
     fn iterations(&self) -> usize {
-        either!(&self.0, model => model.report().iterations)
+        each_precision!(&self.0, model => model.report().iterations)
     }
 
     #[getter]
     fn stop(&self) -> String {
-        either!(&self.0, model => model.report().stop.to_string())
+        each_precision!(&self.0, model => model.report().stop.to_string())
     }
 
     #[getter]
     fn reached_limit(&self) -> bool {
-        either!(&self.0, model => model.report().stop == Stop::Limit)
+        each_precision!(&self.0, model => model.report().stop == Stop::Limit)
     }
 
     /// The objective after every step, column by column.
     #[getter]
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let trace = either!(&self.0, model => &model.report().trace);
+        let trace = each_precision!(&self.0, model => &model.report().trace);
         let table = PyDict::new(py);
         table.set_item("iteration", indices(py, trace.iter().map(|row| row.iteration)))?;
         let steps: Vec<&str> = trace.iter().map(|row| row.step.name()).collect();
         table.set_item("step", steps)?;
-        for (term, (name, _)) in Objective::default().terms().iter().enumerate() {
-            let values = trace.iter().map(|row| row.objective.terms()[term].1).collect();
+        for name in term_names(trace) {
+            let values = trace.iter().map(|row| row.objective.term(name)).collect();
             table.set_item(name, list::<f64>(py, values))?;
         }
         let totals = trace.iter().map(|row| row.objective.total()).collect();
@@ -282,25 +217,25 @@ impl FittedModel {
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         let number = |label: &Option<usize>| label.map_or(-1, |class| class as i64);
-        let labels = either!(&self.0, model => model.training_labels());
+        let labels = each_precision!(&self.0, model => model.training_labels());
         list(py, labels.assigned().iter().map(number).collect())
     }
 
     /// Seconds of the fit by the library's own clock.
     #[getter]
     fn seconds(&self) -> f64 {
-        either!(&self.0, model => model.report().seconds)
+        each_precision!(&self.0, model => model.report().seconds)
     }
 
     #[getter]
     fn revived_atoms(&self) -> usize {
-        either!(&self.0, model => model.report().revived_atoms)
+        each_precision!(&self.0, model => model.report().revived_atoms)
     }
 
     /// The objective by term, and its total.
     #[getter]
     fn objective<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let objective = either!(&self.0, model => model.report().objective);
+        let objective = each_precision!(&self.0, model => &model.report().objective);
         let terms = PyDict::new(py);
         for (name, value) in objective.terms() {
             terms.set_item(name, value)?;
@@ -310,7 +245,7 @@ impl FittedModel {
     }
 }
 
-fn judge<'py, T: Holds>(
+fn judge<'py, T: Precise>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
@@ -334,7 +269,7 @@ fn judge<'py, T: Holds>(
     Ok((indices(py, said.0), by_class(said.1)?, by_class(said.2)?))
 }
 
-fn code<'py, T: Holds>(
+fn code<'py, T: Precise>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
@@ -350,7 +285,7 @@ fn code<'py, T: Holds>(
     worker::part_by_part(py, parts, threads, collected, work)?.give(py)
 }
 
-fn query<'py, T: Holds>(
+fn query<'py, T: Precise>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     n: usize,

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use ssdl::samples::prepare::{Pipeline, Plan};
 use ssdl::{Matrix, Result, threads};
 
-use crate::arrays::{Parts, Precise, Rows, columns, each_precision, rows};
+use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
 use crate::error::OrRaise;
 use crate::worker;
 
@@ -37,7 +37,7 @@ pub fn prepare_fit<'py>(
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let plans = plans(&steps).or_raise(py)?;
-    each_precision!(samples, own => {
+    each_rows!(samples, own => {
         let samples = columns(&own)?;
         let n_features = samples.rows();
         let fit = move || Pipeline::fit(&plans, samples, image, seed).map(|(pipeline, _)| pipeline);
@@ -74,7 +74,7 @@ pub fn prepare_apply<'py>(
     prepared: Prepared<'py>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    each_precision!(samples, own => apply(py, &own, prepared, n_threads))
+    each_rows!(samples, own => apply(py, &own, prepared, n_threads))
 }
 
 fn apply<'py, T: Precise>(

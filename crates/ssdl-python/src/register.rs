@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssdl::fit::DictionaryLearner;
-use ssdl::knobs::{Allowed, Knob};
+use ssdl::knobs::{Allowed, Knob, Knobbed};
 use ssdl::methods::{Method, Options, all};
 use ssdl::samples::prepare;
 
@@ -39,6 +39,7 @@ fn described<'py>(
     let facts = PyDict::new(py);
     for (key, value) in [
         ("name", about.name),
+        ("class", about.class),
         ("title", about.title),
         ("reference", about.reference),
         ("link", about.link),
@@ -61,7 +62,7 @@ fn described<'py>(
 fn explained<'py>(py: Python<'py>, knob: &Knob) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("name", knob.name)?;
-    facts.set_item("symbol", knob.symbol)?;
+    facts.set_item("symbol", knob.symbol())?;
     facts.set_item("default", &knob.default)?;
     facts.set_item("sentence", knob.sentence)?;
     facts.set_item("allowed", knob.allowed.to_string())?;

@@ -21,31 +21,42 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// How long a stopped fit may take to end its step before it is left to end it alone.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What the worker says.
-enum Word<R> {
-    Step(Progress),
+/// What the worker sends.
+enum Message<R> {
+    Step(StepDone),
     Notice(String),
     Done(R),
 }
 
-/// Looks on from within the worker, and passes on.
+/// A step that is done, as Python is told of it.
+struct StepDone {
+    iteration: usize,
+    max_iterations: usize,
+    step: Step,
+    total: Option<f64>,
+}
+
+/// An observer inside the worker that passes everything on.
 struct Messenger<R> {
-    outbox: Sender<Word<R>>,
+    outbox: Sender<Message<R>>,
     stop: Arc<AtomicBool>,
     passes_steps: bool,
 }
 
 impl<R: Send> Watch for Messenger<R> {
-    fn step(&mut self, progress: &Progress) -> Flow {
+    fn step(&mut self, progress: &Progress<'_>) -> Flow {
         if self.passes_steps {
             // Nobody listens after Ctrl-C; then the flag is up.
-            let _ = self.outbox.send(Word::Step(*progress));
+            let Progress { iteration, max_iterations, step, objective } = *progress;
+            let total = objective.map(|objective| objective.total());
+            let done = StepDone { iteration, max_iterations, step, total };
+            let _ = self.outbox.send(Message::Step(done));
         }
         if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
     }
 
     fn notice(&mut self, sentence: &str) {
-        let _ = self.outbox.send(Word::Notice(sentence.to_owned()));
+        let _ = self.outbox.send(Message::Notice(sentence.to_owned()));
     }
 }
 
@@ -63,18 +74,18 @@ pub fn run<R: Send + 'static>(
     let mut messenger =
         Messenger { outbox: outbox.clone(), stop: stop.clone(), passes_steps: report.is_some() };
     let worker = Builder::new().name("ssdl".to_owned()).spawn(move || {
-        let _ = outbox.send(Word::Done(work(&mut messenger)));
+        let _ = outbox.send(Message::Done(work(&mut messenger)));
     })?;
 
     let mut notices = Vec::new();
     loop {
         let heard = match hear(py, &mut inbox, BETWEEN_LOOKS) {
-            Ok(Word::Done(result)) => return Ok((result, notices)),
-            Ok(Word::Notice(sentence)) => {
+            Ok(Message::Done(result)) => return Ok((result, notices)),
+            Ok(Message::Notice(sentence)) => {
                 notices.push(sentence);
                 Ok(())
             }
-            Ok(Word::Step(progress)) => tell(report, &progress),
+            Ok(Message::Step(progress)) => tell(report, &progress),
             Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(panicked(worker)),
         };
@@ -86,7 +97,7 @@ pub fn run<R: Send + 'static>(
     }
 }
 
-/// Works on part after part of the rows with so many threads; Ctrl-C ends it with the part at hand.
+/// Works on part after part of the rows with the given number of threads; Ctrl-C ends it with the part at hand.
 pub fn part_by_part<T: Precise, R: Send + 'static>(
     py: Python<'_>,
     parts: Parts<T>,
@@ -111,21 +122,20 @@ pub fn part_by_part<T: Precise, R: Send + 'static>(
 
 fn hear<R: Send>(
     py: Python<'_>,
-    inbox: &mut Receiver<Word<R>>,
+    inbox: &mut Receiver<Message<R>>,
     patience: Duration,
-) -> std::result::Result<Word<R>, RecvTimeoutError> {
+) -> std::result::Result<Message<R>, RecvTimeoutError> {
     py.detach(move || inbox.recv_timeout(patience))
 }
 
-fn wait_for_end<R>(inbox: &Receiver<Word<R>>) {
-    while !matches!(inbox.recv_timeout(GRACE), Ok(Word::Done(_)) | Err(_)) {}
+fn wait_for_end<R>(inbox: &Receiver<Message<R>>) {
+    while !matches!(inbox.recv_timeout(GRACE), Ok(Message::Done(_)) | Err(_)) {}
 }
 
-fn tell(report: Option<&Bound<'_, PyAny>>, progress: &Progress) -> PyResult<()> {
+fn tell(report: Option<&Bound<'_, PyAny>>, done: &StepDone) -> PyResult<()> {
     let Some(report) = report else { return Ok(()) };
-    let Progress { iteration, max_iterations, step, objective } = *progress;
-    let total = objective.map(|objective| objective.total());
-    report.call1((iteration, max_iterations, step.name(), total)).map(drop)
+    let StepDone { iteration, max_iterations, step, total } = done;
+    report.call1((*iteration, *max_iterations, step.name(), *total)).map(drop)
 }
 
 /// A panic is a bug of the library; the interpreter survives it.

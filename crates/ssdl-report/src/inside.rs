@@ -96,8 +96,8 @@ impl Inside {
                 let shown = Shown { values: training.values, image: training.image };
                 (shown, model.explain(places)?, subject.training_names)
             }
-            Judged::Others { raw, names, .. } => {
-                let explained = model.explain_new(raw.select_columns(places))?;
+            Judged::Others { raw, seen, prediction, names, .. } => {
+                let explained = model.explain_seen(seen, prediction, places)?;
                 (Shown { values: Some(raw), image: model.image() }, explained, *names)
             }
         };

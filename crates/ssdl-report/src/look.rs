@@ -1,8 +1,10 @@
 //! A closer look at one model: what is computed once for its part of the page.
 
-use ssdl::classifier::Decision;
+use std::borrow::Cow;
+
 use ssdl::graph::Rule;
-use ssdl::{Matrix, Model, Real};
+use ssdl::model::Seen;
+use ssdl::{Matrix, Model, Prediction, Real};
 
 use crate::Result;
 use crate::choice::{carried, unsure};
@@ -44,6 +46,10 @@ pub enum Judged<'a, T> {
     Others {
         /// The samples, raw.
         raw: &'a Matrix<T>,
+        /// The samples as the model sees them.
+        seen: &'a Seen<T>,
+        /// What the model predicts for them.
+        prediction: &'a Prediction<T>,
         /// Their labels, where known.
         truth: &'a [Option<String>],
         /// Their names, where they have some.
@@ -80,10 +86,11 @@ impl Look {
     ///
     /// # Errors
     /// If the samples do not fit the model.
+    #[inline(never)]
     pub fn new<T: Real>(subject: &Subject<'_, T>) -> Result<Self> {
         let model = subject.model;
         let mut names = model.classes().to_vec();
-        let cases = cases(subject, &mut names)?;
+        let cases = cases(subject, &mut names);
         let confusion = Confusion::new(&cases, &names, model.classes().len());
         let assigned = model.training_labels().assigned();
         let of_training = matches!(subject.judged, Judged::Training { .. });
@@ -109,13 +116,13 @@ impl Look {
 }
 
 /// Every judged sample, with what is known of it.
-fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Result<Vec<Case>> {
+fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Vec<Case> {
     let model = subject.model;
-    let (said, truth): (_, Vec<Option<usize>>) = match &subject.judged {
+    let (prediction, truth): (Cow<'_, Prediction<T>>, Vec<Option<usize>>) = match &subject.judged {
         Judged::Training { .. } => {
-            (model.transduction(), model.training_labels().assigned().to_vec())
+            (Cow::Owned(model.transduction()), model.training_labels().assigned().to_vec())
         }
-        Judged::Others { raw, truth, .. } => {
+        Judged::Others { prediction, truth, .. } => {
             let mut row_of = |name: &String| {
                 names.iter().position(|known| known == name).unwrap_or_else(|| {
                     names.push(name.clone());
@@ -123,7 +130,7 @@ fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Result<V
                 })
             };
             let truth = truth.iter().map(|name| name.as_ref().map(&mut row_of)).collect();
-            (model.predict((*raw).clone())?, truth)
+            (Cow::Borrowed(*prediction), truth)
         }
     };
     let case = |place: usize| Case {
@@ -131,11 +138,11 @@ fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Result<V
         truth: truth.get(place).copied().flatten(),
         said: match &subject.judged {
             Judged::Training { hidden } => hidden.and_then(|hidden| hidden[place]),
-            Judged::Others { .. } => Some(said.classes[place]),
+            Judged::Others { .. } => Some(prediction.classes[place]),
         },
-        lead: said.lead(place),
+        lead: prediction.lead(place),
     };
-    Ok((0..said.classes.len()).map(case).collect())
+    (0..prediction.classes.len()).map(case).collect()
 }
 
 fn cards<T: Real>(model: &Model<T>, confusion: Option<&Confusion>, of_training: bool) -> Vec<Fact> {
@@ -275,8 +282,7 @@ fn missing<T: Real>(subject: &Subject<'_, T>, inside: &Inside) -> Vec<String> {
         );
     }
     let model = subject.model;
-    let votes = matches!(model.decision(), Decision::Vote(_));
-    if model.attachment().is_none() && !votes {
+    if model.attachment().is_none() {
         missing.push(format!(
             "There are no neighbours to show: {} ties new samples to no training samples.",
             model.method()

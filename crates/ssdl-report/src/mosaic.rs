@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use ssdl::classifier::{LinearClassifier, best};
 use ssdl::{Matrix, Model, Real};
 
 use crate::names::{escaped, short};
@@ -37,22 +36,21 @@ pub struct Group {
 /// # Errors
 /// If the method has no atoms.
 pub fn groups<T: Real>(model: &Model<T>) -> Result<(&Matrix<T>, Vec<Group>)> {
-    let (Some(atoms), Some(classifier)) = (model.atoms(), model.classifier()) else {
+    let Some(atoms) = model.atoms() else {
         let method = model.method();
         return Err(Error::Nothing(format!(
             "the method {method} has no atoms, so there is nothing to draw"
         )));
     };
-    Ok((atoms, by_class(classifier)))
+    Ok((atoms, by_class(model.classes().len(), &model.decision().class_of_atoms())))
 }
 
-fn by_class<T: Real>(classifier: &LinearClassifier<T>) -> Vec<Group> {
-    let weights = &classifier.weights;
-    let mut groups = vec![Vec::new(); weights.columns()];
-    for atom in 0..weights.rows() {
-        let row: Vec<T> = weights.iter_columns().map(|column| column[atom]).collect();
-        let class = best(&row);
-        groups[class].push((row[class].wide(), atom));
+fn by_class(n_classes: usize, class_of_atoms: &[Option<(usize, f64)>]) -> Vec<Group> {
+    let mut groups = vec![Vec::new(); n_classes];
+    for (atom, spoken_for) in class_of_atoms.iter().enumerate() {
+        if let Some((class, weight)) = spoken_for {
+            groups[*class].push((*weight, atom));
+        }
     }
     for group in &mut groups {
         group.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

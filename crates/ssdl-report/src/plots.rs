@@ -7,7 +7,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 use kuva::render::theme::Theme;
-use ssdl::fit::TraceRow;
+use ssdl::fit::{TraceRow, term_names};
 use ssdl::{Matrix, Real};
 use ssdl_experiments::Curve;
 
@@ -88,8 +88,8 @@ pub(crate) fn objective(trace: &[TraceRow]) -> Option<Figure> {
     let x = ends.iter().map(|row| row.iteration as f64);
     let mut areas = StackedAreaPlot::new().with_x(x).with_fill_opacity(0.75);
     let (mut words, mut legend) = (Vec::new(), Vec::new());
-    for (at, (name, _)) in first.objective.terms().into_iter().enumerate() {
-        let of_term = |row: &&TraceRow| row.objective.terms()[at].1;
+    for (at, name) in term_names(trace).into_iter().enumerate() {
+        let of_term = |row: &&TraceRow| row.objective.term(name);
         if ends.iter().all(|row| of_term(row) == 0.0) {
             continue;
         }
@@ -203,7 +203,7 @@ mod tests {
     use ssdl_experiments::{Along, Point, Series};
 
     fn row(iteration: usize, total: f64) -> TraceRow {
-        let objective = Objective { reconstruction: total, ..Objective::default() };
+        let objective = Objective::new([("reconstruction", total), ("sparsity", 0.0)]);
         let (step, surrogate, flips, seconds) = (Step::Codes, 0.0, 0, 0.0);
         TraceRow { iteration, step, objective, surrogate, flips, seconds }
     }

@@ -10,9 +10,10 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ssdl::classifier::{Active, ActivePoints, Shares, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin};
-use ssdl::dictionary::{Block, Dual, ProjectedFista, Statistics, Update, gram};
+use ssdl::dictionary::{Block, Dual, ProjectedFista, Statistics, Update};
 use ssdl::graph::{Graph, Laplacian, Lle, Neighbours};
 use ssdl::methods::{Options, SsdlGa};
+use ssdl::prelude::*;
 use ssdl::random::{Purpose, normal, stream};
 use ssdl::{Labels, Matrix, Samples};
 
@@ -58,7 +59,7 @@ fn stage() -> Stage {
     let problem = Coding {
         samples: &samples,
         atoms: &atoms,
-        gram: &gram(&atoms),
+        gram: &atoms.gram(),
         graph: Some((1.0, &laplacian)),
         margin: None,
         sparsity: 0.5,
@@ -82,17 +83,17 @@ fn neighbours(c: &mut Criterion) {
 
 fn coding(c: &mut Criterion) {
     let stage = stage();
-    let gram = gram(&stage.atoms);
+    let gram = stage.atoms.gram();
     let labelled: Vec<usize> = (0..200).collect();
     let classes: Vec<usize> = stage.assigned.iter().flatten().copied().collect();
     let classifier =
         ridge(&stage.codes.select_columns(&labelled), &classes, CLASSES, 2.0).expect("definite");
     let scores = classifier.scores(&stage.codes);
-    let shares = Shares::at(&scores, &stage.assigned, 2.0);
+    let shares = Shares::new(&scores, &stage.assigned, 2.0);
     let cross = Matrix::of_product(classifier.weights.view(), classifier.weights.transposed());
     let mut group = c.benchmark_group("coding");
     for kind in [ActivePoints::Majorised, ActivePoints::Frozen] {
-        let active = Active::at(kind, &scores, &shares);
+        let active = Active::new(kind, &scores, &shares);
         let problem = Coding {
             samples: &stage.samples,
             atoms: &stage.atoms,
@@ -100,9 +101,11 @@ fn coding(c: &mut Criterion) {
             graph: Some((1.0, &stage.laplacian)),
             margin: Some(Margin {
                 discrimination: 1.0,
-                classifier: &classifier,
+                weights: &classifier.weights,
+                bias: &classifier.bias,
                 cross: &cross,
-                active: &active,
+                weight: &active.weight,
+                target: &active.target,
             }),
             sparsity: 0.5,
         };
@@ -139,7 +142,7 @@ fn coding(c: &mut Criterion) {
 
     let mut group = c.benchmark_group("classifier");
     for kind in [ActivePoints::Majorised, ActivePoints::Frozen] {
-        let active = Active::at(kind, &scores, &shares);
+        let active = Active::new(kind, &scores, &shares);
         group.bench_function(format!("update_{kind:?}"), |b| {
             b.iter_batched_ref(
                 || classifier.clone(),

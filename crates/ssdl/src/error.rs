@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// What every fallible call of the library returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can go wrong, with the facts as fields and the remedy in the message.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@
 //! [`fit`] loops over these stages, [`methods`] composes them into published methods.
 //!
 //! ```
-//! use ssdl::{Labels, Matrix, Samples, methods::SsdlGa};
+//! use ssdl::{Labels, Matrix, Samples, methods::SsdlGa, prelude::*};
 //!
 //! # fn main() -> ssdl::Result<()> {
 //! // Samples are columns: two noisy directions in space, one label each.
@@ -26,9 +26,9 @@
 //! let samples = Samples::new(features.clone(), Labels::from_names(&names))?;
 //!
 //! let model = SsdlGa::new().n_atoms(10).n_neighbors(4).fit(samples)?;
-//! let said = model.predict(features)?;
-//! assert_eq!(said.labels[6], "even");
-//! assert_eq!(said.labels[7], "odd");
+//! let prediction = model.predict(features)?;
+//! assert_eq!(prediction.labels[6], "even");
+//! assert_eq!(prediction.labels[7], "odd");
 //! # Ok(())
 //! # }
 //! ```
@@ -47,25 +47,41 @@ pub mod dictionary;
 
 pub mod classifier;
 
+pub mod fit;
+
 pub mod model;
 
-pub mod fit;
 pub mod methods;
 
 mod error;
+mod instances;
 pub mod knobs;
 pub mod matrix;
 pub mod random;
 mod real;
 pub mod sparse;
+mod stored;
 pub mod threads;
 mod wide;
 
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use instances::instances;
 pub use matrix::Matrix;
-pub use model::{Model, Prediction};
+pub use methods::Learner;
+pub use model::{AnyModel, Model, Prediction};
 pub use real::Real;
 pub use samples::{Labels, Samples};
+
+/// What code that fits methods needs in scope: the traits of methods and of their knobs.
+pub mod prelude {
+    pub use crate::classifier::MarginSetters;
+    pub use crate::classifier::svm::SvmSetters;
+    pub use crate::fit::{CouplingSetters, SolverSetters};
+    pub use crate::graph::GraphSetters;
+    pub use crate::knobs::Knobbed;
+    pub use crate::methods::Learner;
+}
 
 /// The README's code, compiled and run like every other example.
 #[cfg(doctest)]

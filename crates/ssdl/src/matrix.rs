@@ -135,6 +135,7 @@ impl<T: Real> Matrix<T> {
 
     /// The chosen columns, copied in the order given.
     #[must_use]
+    #[inline(never)]
     pub fn select_columns(&self, chosen: &[usize]) -> Self {
         let mut data = Vec::with_capacity(self.rows * chosen.len());
         for &j in chosen {
@@ -164,6 +165,7 @@ impl<T: Real> Matrix<T> {
     }
 
     /// `self = a·b`.
+    #[inline(never)]
     pub fn set_product(&mut self, a: View<'_, T>, b: View<'_, T>) {
         self.product(Accum::Replace, T::one(), a, b);
     }
@@ -175,16 +177,25 @@ impl<T: Real> Matrix<T> {
     }
 
     /// `self += scale·a·b`.
+    #[inline(never)]
     pub fn add_product(&mut self, scale: T, a: View<'_, T>, b: View<'_, T>) {
         self.product(Accum::Add, scale, a, b);
     }
 
     /// `a·b`, newly allocated.
     #[must_use]
+    #[inline(never)]
     pub fn of_product(a: View<'_, T>, b: View<'_, T>) -> Self {
         let mut out = Self::zeros(a.shape().0, b.shape().1);
         out.set_product(a, b);
         out
+    }
+
+    /// $M^\top M$: the Gram matrix of the columns.
+    #[must_use]
+    #[inline(never)]
+    pub fn gram(&self) -> Self {
+        Self::of_product(self.transposed(), self.view())
     }
 
     /// `a·(x − offset)` for every column $x$ of `samples`, each independent of the others to the bit.
@@ -192,6 +203,7 @@ impl<T: Real> Matrix<T> {
     /// The kernel sums in another order for other widths, so all products have one width, the last
     /// filled up with zeros: a sample gives the same result alone and in any company.
     #[must_use]
+    #[inline(never)]
     pub fn of_each(a: View<'_, T>, samples: &Self, offset: Option<&[T]>) -> Self {
         const WIDTH: usize = 32;
         let (m, n) = a.shape();
@@ -276,12 +288,14 @@ pub struct Cholesky<T> {
 impl<T: Real> Cholesky<T> {
     /// Factors `matrix` (its lower triangle is read); `None` if it is not positive definite.
     #[must_use]
+    #[inline(never)]
     pub fn new(matrix: &Matrix<T>) -> Option<Self> {
         let factor = matrix.view().faer().llt(Side::Lower).ok()?;
         Some(Self { factor })
     }
 
     /// Replaces each column of `rhs` by the solution for it.
+    #[inline(never)]
     pub fn solve_in_place(&self, rhs: &mut Matrix<T>) {
         let (rows, columns) = (rhs.rows, rhs.columns);
         self.factor.solve_in_place_with_conj(
@@ -294,6 +308,7 @@ impl<T: Real> Cholesky<T> {
 /// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix; `None` if the
 /// iteration fails, which needs entries that are not finite.
 #[must_use]
+#[inline(never)]
 pub fn symmetric_eigen<T: Real>(matrix: &Matrix<T>) -> Option<(Vec<T>, Matrix<T>)> {
     let n = matrix.rows();
     let eigen = matrix.view().faer().self_adjoint_eigen(Side::Lower).ok()?;

@@ -14,6 +14,7 @@ use std::process::Command;
 use common::{clouds, label_first};
 use ssdl::fit::Silent;
 use ssdl::methods::{Options, SsdlGa};
+use ssdl::prelude::*;
 use ssdl::{Real, Samples};
 
 const ORDER: &str = "SSDL_TEST_MEASURE";

@@ -1,14 +1,13 @@
 //! `ssdl atoms`: the atoms of a model as a picture.
 
 use serde_json::json;
-use ssdl::{Model, Real};
+use ssdl::{Model, Real, each_precision};
 use ssdl_report::mosaic;
 
 use crate::args::{Atoms, Common};
 use crate::failure::{Failure, Outcome};
 use crate::print::Sheet;
-use crate::saved::{self, Saved};
-use crate::{output, print};
+use crate::{input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Atoms, common: &Common) -> Outcome {
@@ -16,10 +15,7 @@ pub fn run(args: &Atoms, common: &Common) -> Outcome {
     for path in args.png.iter().chain(&args.svg) {
         output::check(path, &[&args.model])?;
     }
-    match saved::load(&args.model)? {
-        Saved::Single(model) => draw(args, common, &model),
-        Saved::Double(model) => draw(args, common, &model),
-    }
+    each_precision!(input::model(&args.model)?, model => draw(args, common, &model))
 }
 
 fn draw<T: Real>(args: &Atoms, common: &Common, model: &Model<T>) -> Outcome {

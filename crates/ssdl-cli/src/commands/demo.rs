@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use ssdl::fit::{Silent, Stop};
 use ssdl::methods::{Options, SsdlGa, find};
 use ssdl::samples::split::{Split, per_class};
-use ssdl::{Labels, Matrix, Model, Samples, threads};
+use ssdl::{Labels, Learner, Matrix, Model, Samples, threads};
 use ssdl_experiments::{Cell, Table};
 use ssdl_report::{Page, mosaic};
 
@@ -191,7 +191,9 @@ fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common
     let truth = labels.assigned().iter().map(|class| class.map(|c| labels.classes()[c].clone()));
     let truth: Vec<Option<String>> = truth.collect();
     let names = Names::default();
-    let test = pages::Test { raw, truth: &truth, names: &names };
+    let (seen, prediction) = pages::see(model, raw.clone(), common.threads.into())?;
+    let judged = (&seen, &prediction);
+    let test = pages::Test { raw, judged, truth: &truth, names: &names };
     let title = "Handwritten digits from ten labels a class".to_owned();
     let training = Some(digits.training.features());
     let mut page = pages::of_test(title, model, training, &test, common.threads.into())?;

@@ -110,12 +110,20 @@ fn look(
     let Some(closer) = closer(&folder).map_err(|error| told(error, &folder))? else {
         return Ok(());
     };
+    let model = &closer.model;
+    let (seen, prediction) = pages::see(model, closer.test.clone(), common.threads.into())?;
     let subject = Subject {
-        model: &closer.model,
+        model,
         training: Some(&closer.training),
         training_names: None,
         feature_names: None,
-        judged: Judged::Others { raw: &closer.test, truth: &closer.truth, names: None },
+        judged: Judged::Others {
+            raw: &closer.test,
+            seen: &seen,
+            prediction: &prediction,
+            truth: &closer.truth,
+            names: None,
+        },
     };
     page.look = Some(pages::look(&subject, common.threads.into())?);
     page.look_name = Some(closer.name);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ssdl::fit::Stop;
+use ssdl::fit::{Stop, term_names};
 use ssdl::methods::{self, Options};
 use ssdl::{Error, Model, Real, Samples};
 use ssdl_experiments::hidden::{self, Trial};
@@ -150,8 +150,8 @@ fn check_paths(args: &Fit) -> Outcome {
 fn trace<T: Real>(model: &Model<T>) -> String {
     let rows = &model.report().trace;
     let mut text = String::from("iteration,step");
-    let first = rows.first().map(|row| row.objective).unwrap_or_default();
-    for (name, _) in first.terms() {
+    let names = term_names(rows);
+    for name in &names {
         text.push(',');
         text.push_str(name);
     }
@@ -159,8 +159,8 @@ fn trace<T: Real>(model: &Model<T>) -> String {
     for row in rows {
         // Writing to a string cannot fail.
         let _ = write!(text, "{},{}", row.iteration, row.step.name());
-        for (_, value) in row.objective.terms() {
-            let _ = write!(text, ",{value:?}");
+        for name in &names {
+            let _ = write!(text, ",{:?}", row.objective.term(name));
         }
         let (total, surrogate) = (row.objective.total(), row.surrogate);
         let _ = writeln!(text, ",{total:?},{surrogate:?},{},{:.6}", row.flips, row.seconds);
@@ -171,13 +171,13 @@ fn trace<T: Real>(model: &Model<T>) -> String {
 fn say_if_cancelled<T: Real>(model: &Model<T>, path: &Path) -> Outcome {
     let report = model.report();
     if report.stop != Stop::Cancelled {
-        return match cancel::asked() {
-            true => Err(Failure::Failed(format!(
-                "cancelled after the fit; the model is saved in {}",
-                path.display()
-            ))),
-            false => Ok(()),
-        };
+        if !cancel::asked() {
+            return Ok(());
+        }
+        return Err(Failure::Failed(format!(
+            "cancelled after the fit; the model is saved in {}",
+            path.display()
+        )));
     }
     let iterations = print::counted(report.iterations, "iteration", "iterations");
     Err(Failure::Failed(format!(

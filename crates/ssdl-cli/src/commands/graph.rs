@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use ssdl::graph::{Connected, Graph as _, Portrait};
-use ssdl::methods::{GraphKnobs, Options};
+use ssdl::graph::{Connected, Graph as _, GraphKnobs, Portrait};
+use ssdl::knobs::Knobbed;
+use ssdl::methods::Options;
 use ssdl::samples::prepare::Pipeline;
 use ssdl::{Labels, threads};
 

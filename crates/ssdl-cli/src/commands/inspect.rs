@@ -1,7 +1,7 @@
 //! `ssdl inspect`: what is in a model file.
 
 use serde_json::{Value, json};
-use ssdl::{Model, Real};
+use ssdl::{Model, Real, each_precision};
 use ssdl_report::drawing;
 
 use super::explain;
@@ -9,18 +9,14 @@ use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json,
 use crate::args::{Common, Inspect};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, seconds};
-use crate::saved::{self, Saved};
-use crate::{memory, output, pages, print};
+use crate::{input, memory, output, pages, print};
 
 /// Runs the command.
 pub fn run(args: &Inspect, common: &Common) -> Outcome {
     for path in args.svg.iter().chain(&args.report) {
         output::check(path, &[&args.model])?;
     }
-    match saved::load(&args.model)? {
-        Saved::Single(model) => inspect(args, common, &model),
-        Saved::Double(model) => inspect(args, common, &model),
-    }
+    each_precision!(input::model(&args.model)?, model => inspect(args, common, &model))
 }
 
 fn inspect<T: Real>(args: &Inspect, common: &Common, model: &Model<T>) -> Outcome {

@@ -58,7 +58,7 @@ fn page(method: Any) -> String {
     let mut knobs = Grid::new(&["knob", "letter", "default", "what it does"]);
     for knob in method.knobs() {
         let words = format!("{} ({})", knob.sentence.trim_end_matches('.'), knob.allowed);
-        knobs.row([knob.name, knob.symbol, &knob.default, &words]);
+        knobs.row([knob.name, knob.symbol(), &knob.default, &words]);
     }
     let mut parts = vec![
         paragraph(&format!("{}: {}", about.name, about.title)),
@@ -94,7 +94,7 @@ fn facts(method: Any) -> Value {
     let knobs = knobs.iter().map(|knob| {
         json!({
             "name": knob.name,
-            "symbol": knob.symbol,
+            "symbol": knob.symbol(),
             "default": typed(&knob.default),
             "allowed": knob.allowed.to_string(),
             "sentence": knob.sentence,
@@ -177,7 +177,7 @@ fn section(method: Any, parts: &mut Vec<String>) {
 }
 
 fn knob_row(knob: &Knob) -> String {
-    let Knob { name, symbol, default, .. } = knob;
+    let (Knob { name, default, .. }, symbol) = (knob, knob.symbol());
     let (allowed, sentence) = (cell(&knob.allowed.to_string()), cell(knob.sentence));
     format!("| `{name}` | {symbol} | `{default}` | {allowed} | {sentence} |")
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use ssdl::model::Prediction;
-use ssdl::{Model, Real, threads};
+use ssdl::{Model, Prediction, Real, each_precision};
 use ssdl_data::Table;
 
 use super::summary::MOST_CLASSES;
@@ -13,7 +12,6 @@ use crate::args::{Common, Predict};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{Sheet, counted, percent, seconds, tally};
-use crate::saved::{self, Saved};
 use crate::{input, output, print};
 
 /// Runs the command.
@@ -31,10 +29,7 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     for path in file(args).into_iter().chain(args.codes.as_deref()).chain(args.report.as_deref()) {
         output::check(path, &inputs)?;
     }
-    match saved::load(&args.model)? {
-        Saved::Single(model) => predict(args, common, &model),
-        Saved::Double(model) => predict(args, common, &model),
-    }
+    each_precision!(input::model(&args.model)?, model => predict(args, common, &model))
 }
 
 /// The file for the labels, if they do not go to the screen.
@@ -50,7 +45,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     let raw = input::in_precision::<T>(features);
     let kept = args.report.is_some().then(|| raw.clone());
     let started = Instant::now();
-    let prediction = threads::run(common.threads.into(), || model.predict(raw))
+    let (seen, prediction) = pages::see(model, raw, common.threads.into())
         .map_err(|error| Failure::about(&args.data.data, error))?;
     let elapsed = started.elapsed().as_secs_f64();
 
@@ -64,7 +59,8 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     }
     if let Some((path, raw)) = args.report.as_ref().zip(kept) {
         let truth = known.as_deref().unwrap_or_default();
-        let test = pages::Test { raw: &raw, truth, names: &names };
+        let judged = (&seen, &prediction);
+        let test = pages::Test { raw: &raw, judged, truth, names: &names };
         let title = format!("{} on {}", model.method(), pages::name_of(&args.data.data));
         let page = pages::of_test(title, model, None, &test, common.threads.into())?;
         pages::write(path, &page)?;

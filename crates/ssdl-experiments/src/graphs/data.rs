@@ -33,8 +33,6 @@ pub struct Problem {
     pub column: Column,
     pub train: Matrix<f32>,
     pub labels: Labels,
-    /// Class of each training sample; all are labelled.
-    pub classes: Vec<usize>,
     pub test: Matrix<f32>,
     pub test_classes: Vec<usize>,
     /// Mean distance between training samples.
@@ -82,7 +80,6 @@ impl Raw {
         let test_classes = names.map(|&class| self.class_of(class)).collect();
         Ok(Problem {
             column,
-            classes: labels.assigned().iter().flatten().copied().collect(),
             labels,
             mean_distance: Width::Relative(1.0).on(&train),
             train,

@@ -21,6 +21,7 @@ use std::path::Path;
 use ssdl::Samples;
 use ssdl::fit::Silent;
 use ssdl::methods::{GraphSc, Options};
+use ssdl::prelude::*;
 
 use crate::rows::Rows;
 use crate::{Closer, Result, Watch};

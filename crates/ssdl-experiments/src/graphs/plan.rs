@@ -1,8 +1,7 @@
 //! The description of a comparison, read from TOML.
 
 use serde::Deserialize;
-use ssdl::graph::Width;
-use ssdl::methods::{GraphChoice, GraphKnobs};
+use ssdl::graph::{GraphChoice, GraphKnobs, Width};
 use ssdl::samples::prepare::Plan as Step;
 
 /// A comparison of graphs.

@@ -1,18 +1,18 @@
 //! All fits of one column.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use rayon::prelude::*;
-use ssdl::Matrix;
-use ssdl::classifier::svm::LinearSvm;
-use ssdl::classifier::{ActivePoints, best};
-use ssdl::codes::Coordinate;
-use ssdl::dictionary::Block;
-use ssdl::fit::{Fitted, Recipe, Silent, Start, Weights, alternate};
-use ssdl::graph::{Anchors, Laplacian};
-use ssdl::model::{Pull, code_new};
+use ssdl::classifier::svm::SvmKnobs;
+use ssdl::fit::{Silent, Start};
+use ssdl::graph::Connected;
+use ssdl::knobs;
+use ssdl::methods::{GraphSc, Options};
+use ssdl::model::Seen;
+use ssdl::prelude::*;
+use ssdl::{Model, Samples};
 
 use super::data::Problem;
 use super::plan::{Grid, Plan, Setting};
@@ -20,10 +20,6 @@ use super::row::Row;
 use crate::numbers::round;
 use crate::rows::Rows;
 use crate::{Error, Result, Watch};
-
-/// Outer iterations at the most, and the relative change that ends them sooner.
-const MAX_ITERATIONS: usize = 20;
-const TOLERANCE: f64 = 1e-3;
 
 /// Where this column stands among all fits.
 #[derive(Clone, Copy)]
@@ -56,7 +52,7 @@ pub fn run(
         tell(grid.seeds.len());
         return Ok(());
     }
-    let plain: Vec<Start<f32>> =
+    let plain: Vec<Option<Start<f32>>> =
         grid.seeds.par_iter().map(|&seed| sweep.without_graph(seed)).collect::<Result<_>>()?;
     tell(grid.seeds.len());
     let failed = Mutex::new(None);
@@ -90,10 +86,10 @@ struct Sweep<'a> {
     rows: &'a Rows<Row>,
 }
 
-/// A graph over the training samples and the ties of the test samples to it.
-struct Connection {
-    laplacian: Laplacian<f32>,
-    anchors: Anchors<f32>,
+/// What the fits of one graph share: the graph, and the test samples as they join it.
+struct Shared {
+    graph: Arc<Connected<f32>>,
+    test: OnceLock<Seen<f32>>,
 }
 
 impl Sweep<'_> {
@@ -134,121 +130,112 @@ impl Sweep<'_> {
     }
 
     /// The fit without a graph, where all others of this seed start.
-    fn without_graph(&self, seed: u64) -> Result<Start<f32>> {
+    fn without_graph(&self, seed: u64) -> Result<Option<Start<f32>>> {
         let started = Instant::now();
-        let fitted = self.fit(None, 0.0, seed, None)?;
+        let model = self.fit(Setting::None, 0.0, seed, (None, None))?;
         if !self.is_done(Setting::None) {
             let row = self.blank(Setting::None, seed, 0.0);
-            self.rows.add(&[self.judge(row, &fitted, None, started)?])?;
+            self.rows.add(&[self.judge(row, &model, None, started)?])?;
         }
-        Ok(Start { atoms: fitted.atoms, codes: fitted.codes })
+        Ok(model.start(&self.problem.train)?)
     }
 
     /// One graph: all seeds, each along growing strength.
-    fn with_graph(&self, setting: Setting, plain: &[Start<f32>]) -> Result<()> {
-        let connection = self.connect(setting)?;
+    fn with_graph(&self, setting: Setting, plain: &[Option<Start<f32>>]) -> Result<()> {
+        let graph = Arc::new(self.knobs(setting).choose().build(&self.problem.train)?);
+        let shared = Shared { graph, test: OnceLock::new() };
         let chains: Result<Vec<Vec<Row>>> = self
             .grid
             .seeds
             .par_iter()
             .zip(plain)
-            .map(|(&seed, start)| self.chain(setting, &connection, seed, start.clone()))
+            .map(|(&seed, start)| self.chain(setting, &shared, seed, start.clone()))
             .collect();
         self.rows.add(&chains?.concat())
     }
 
-    fn connect(&self, setting: Setting) -> Result<Connection> {
-        let scale = self.problem.mean_distance / self.grid.knobs.mean_distance;
-        let built = setting.knobs(scale).build(&self.problem.train)?;
-        let attachment = built.attachment.for_new_samples(self.plan.method.halve_new);
-        let anchors = attachment.anchor(&self.problem.train, &self.problem.test)?;
-        Ok(Connection { laplacian: built.laplacian, anchors })
+    fn knobs(&self, setting: Setting) -> ssdl::graph::GraphKnobs {
+        setting.knobs(self.problem.mean_distance / self.grid.knobs.mean_distance)
     }
 
+    /// Growing strengths, each from the solution of the one before.
     fn chain(
         &self,
         setting: Setting,
-        connection: &Connection,
+        shared: &Shared,
         seed: u64,
-        mut start: Start<f32>,
+        mut start: Option<Start<f32>>,
     ) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for &manifold in &self.grid.knobs.manifold {
             let started = Instant::now();
-            let share = self.plan.method.share;
-            let again = if share { None } else { Some(self.connect(setting)?) };
-            let connection = again.as_ref().unwrap_or(connection);
-            let from = share.then_some(start);
-            let fitted = self.fit(Some(&connection.laplacian), manifold, seed, from)?;
+            let shared = Some(shared).filter(|_| self.plan.method.share);
+            let from = start.filter(|_| shared.is_some());
+            let model = self.fit(setting, manifold, seed, (shared, from))?;
             let row = self.blank(setting, seed, manifold);
-            rows.push(self.judge(row, &fitted, Some(&connection.anchors), started)?);
-            start = Start { atoms: fitted.atoms, codes: fitted.codes };
+            rows.push(self.judge(row, &model, shared, started)?);
+            start = model.start(&self.problem.train)?;
         }
         Ok(rows)
     }
 
     fn fit(
         &self,
-        laplacian: Option<&Laplacian<f32>>,
+        setting: Setting,
         manifold: f64,
         seed: u64,
-        start: Option<Start<f32>>,
-    ) -> Result<Fitted<f32>> {
+        (shared, start): (Option<&Shared>, Option<Start<f32>>),
+    ) -> Result<Model<f32>> {
         let method = &self.plan.method;
-        let recipe = Recipe {
-            laplacian,
-            coder: &Coordinate { sweeps: 1, inner_sweeps: 4, tolerance: 0.01, direct: false },
-            update: &Block { sweeps: 2, tolerance: 1e-3, nonnegative: false },
-            active_points: ActivePoints::Majorised,
-            weights: Weights {
-                sparsity: method.sparsity,
-                manifold,
-                discrimination: 0.0,
-                ridge: 0.0,
-            },
-            sharpness: 1.0,
-            n_atoms: method.n_atoms,
-            fill_atoms: true,
-            atom_norm: 1.0,
-            revive: true,
-            max_iterations: MAX_ITERATIONS,
-            tolerance: TOLERANCE,
-            seed,
-            start,
+        let boxes = knobs::Grid::new(&method.box_constraints).ok_or_else(|| {
+            let name = "box_constraints".to_owned();
+            let (got, allowed) =
+                (format!("{:?}", method.box_constraints), "one to 16 numbers".into());
+            Error::Fit(ssdl::Error::Knob { name, got, allowed })
+        })?;
+        let learner = GraphSc {
+            graph: self.knobs(setting),
+            svm: SvmKnobs { box_constraints: boxes, folds: method.folds, ..SvmKnobs::new() },
+            ..GraphSc::new()
         };
-        Ok(alternate(&self.problem.train, &self.problem.labels, &recipe, &mut Silent)?)
+        let learner = learner.n_atoms(method.n_atoms).sparsity(method.sparsity);
+        let learner = learner.manifold(manifold).halve_new(method.halve_new);
+        let graph = shared.map(|shared| shared.graph.clone() as _);
+        // The samples of a column are prepared once for all.
+        let options = Options { seed, prepare: Vec::new(), graph, start, ..Options::default() };
+        let samples = Samples::new(self.problem.train.clone(), self.problem.labels.clone())?;
+        Ok(learner.fit_with(samples, &options, &mut Silent)?)
     }
 
-    /// Trains the SVM on the codes and counts its errors on the test samples.
+    /// Counts the errors on the test samples.
     fn judge(
         &self,
         blank: Row,
-        fitted: &Fitted<f32>,
-        anchors: Option<&Anchors<f32>>,
+        model: &Model<f32>,
+        shared: Option<&Shared>,
         started: Instant,
     ) -> Result<Row> {
-        let (problem, method) = (self.problem, &self.plan.method);
-        let n_classes = problem.labels.classes().len();
-        let pull =
-            anchors.map(|anchors| Pull { manifold: blank.manifold, anchors, codes: &fitted.codes });
-        let codes = code_new(&problem.test, &fitted.atoms, method.sparsity, pull);
-        let svm = LinearSvm { seed: blank.seed, ..LinearSvm::default() };
-        let (known, classes) = (&fitted.codes, &problem.classes);
-        let chosen =
-            svm.choose_box(known, classes, n_classes, &method.box_constraints, method.folds)?;
-        let trained = svm.fit(known, classes, n_classes, chosen.box_constraint)?;
-        let scores: Matrix<f32> = trained.classifier.scores(&codes);
-        let found = scores.iter_columns().map(best).zip(&problem.test_classes);
-        let wrong = found.filter(|(found, class)| found != *class).count();
-        let right = chosen.accuracy.iter().copied().fold(0.0, f64::max);
-        let non_zeros = fitted.codes.as_slice().iter().filter(|a| **a != 0.0).count();
+        let seen = match shared.and_then(|shared| shared.test.get()) {
+            Some(test) => model.see_again(test)?,
+            None => model.see(self.problem.test.clone())?,
+        };
+        let found = model.judge(&seen)?.classes;
+        // Whoever is first leaves what the others need.
+        if let Some(shared) = shared {
+            let _ = shared.test.set(seen);
+        }
+        let truth = &self.problem.test_classes;
+        let wrong = found.iter().zip(truth).filter(|(found, class)| found != class).count();
+        let (report, codes) = (model.report(), model.codes());
+        let right = report.selection.and_then(|chosen| chosen.accuracy).unwrap_or(0.0);
+        let non_zeros = codes.as_slice().iter().filter(|a| **a != 0.0).count();
         Ok(Row {
-            box_constraint: chosen.box_constraint,
+            box_constraint: report.selection.map_or(0.0, |chosen| chosen.box_constraint),
             validation_error: round(100.0 * (1.0 - right), 4),
-            test_error: round(100.0 * wrong as f64 / problem.test_classes.len() as f64, 4),
-            objective: round(fitted.trace.last().map_or(0.0, |row| row.objective.total()), 2),
-            iterations: fitted.iterations,
-            non_zeros: round(non_zeros as f64 / fitted.codes.columns() as f64, 2),
+            test_error: round(100.0 * wrong as f64 / truth.len() as f64, 4),
+            objective: round(report.objective.total(), 2),
+            iterations: report.iterations,
+            non_zeros: round(non_zeros as f64 / codes.columns() as f64, 2),
             seconds: round(started.elapsed().as_secs_f64(), 3),
             ..blank
         })

@@ -7,11 +7,11 @@
 use rayon::prelude::*;
 
 use super::membership::Shares;
-use crate::knobs::choice;
+use crate::codes::Weight;
 use crate::matrix::inner;
 use crate::{Matrix, Real};
 
-choice! {
+crate::choice! {
     /// How the squared hinge becomes a quadratic for one outer iteration.
     pub enum ActivePoints {
         /// A majoriser that touches the true loss at the current scores: points beyond their margin
@@ -20,15 +20,6 @@ choice! {
         /// The paper's: points beyond their margin are switched off until the next iteration.
         Frozen = "frozen",
     }
-}
-
-/// Ω: how strongly each score counts.
-#[derive(Clone, Debug)]
-pub enum Weight<T> {
-    /// One weight per class and sample, $C\times N$.
-    PerClass(Matrix<T>),
-    /// One weight per sample, the same for all classes.
-    Shared(Vec<T>),
 }
 
 /// The quadratic $\sum_{c,j}\Omega s^2-2\mathcal Gs+\text{const}$.
@@ -45,7 +36,8 @@ pub struct Active<T> {
 impl<T: Real> Active<T> {
     /// Built at `scores` ($C\times N$) for these class shares.
     #[must_use]
-    pub fn at(kind: ActivePoints, scores: &Matrix<T>, shares: &Shares<T>) -> Self {
+    #[inline(never)]
+    pub fn new(kind: ActivePoints, scores: &Matrix<T>, shares: &Shares<T>) -> Self {
         match kind {
             ActivePoints::Frozen => Self::frozen(scores, shares),
             ActivePoints::Majorised => Self::majorised(scores, shares),
@@ -112,47 +104,5 @@ impl<T: Real> Active<T> {
             }
         };
         square - 2.0 * linear + self.constant
-    }
-}
-
-impl<T: Real> Weight<T> {
-    /// Ω of one class and sample.
-    #[inline(always)]
-    #[must_use]
-    pub fn of(&self, class: usize, sample: usize) -> T {
-        match self {
-            Self::PerClass(weight) => weight.column(sample)[class],
-            Self::Shared(weight) => weight[sample],
-        }
-    }
-
-    /// The largest weight of a sample.
-    #[must_use]
-    pub fn largest(&self, sample: usize) -> T {
-        match self {
-            Self::PerClass(w) => w.column(sample).iter().copied().fold(T::zero(), T::max),
-            Self::Shared(weight) => weight[sample],
-        }
-    }
-
-    /// The weights of the chosen samples.
-    #[must_use]
-    pub fn select(&self, samples: &[usize]) -> Self {
-        match self {
-            Self::PerClass(weight) => Self::PerClass(weight.select_columns(samples)),
-            Self::Shared(weight) => Self::Shared(samples.iter().map(|&j| weight[j]).collect()),
-        }
-    }
-
-    /// Ω∘Z, in place, for $Z$ of size $C\times N$.
-    pub fn scale(&self, z: &mut Matrix<T>) {
-        for j in 0..z.columns() {
-            match self {
-                Self::PerClass(weight) => {
-                    z.column_mut(j).iter_mut().zip(weight.column(j)).for_each(|(z, &w)| *z *= w);
-                }
-                Self::Shared(weight) => z.column_mut(j).iter_mut().for_each(|z| *z *= weight[j]),
-            }
-        }
     }
 }

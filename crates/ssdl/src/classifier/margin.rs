@@ -21,6 +21,7 @@ const SETTLED: f64 = 1e-3;
 ///
 /// # Errors
 /// If a system is singular, which needs $\rho=0$ or values that are not finite.
+#[inline(never)]
 pub fn update<T: Real>(
     classifier: &mut LinearClassifier<T>,
     codes: &Matrix<T>,
@@ -42,6 +43,7 @@ pub(crate) const ROUNDS: usize = 8;
 ///
 /// # Errors
 /// If a system is singular, which needs $\rho=0$ or values that are not finite.
+#[inline(never)]
 pub fn fit_apart<T: Real>(
     classifier: &mut LinearClassifier<T>,
     codes: &Matrix<T>,
@@ -51,8 +53,8 @@ pub fn fit_apart<T: Real>(
 ) -> Result<()> {
     for _ in 0..ROUNDS {
         let scores = classifier.scores(codes);
-        let shares = Shares::at(&scores, labels.assigned(), sharpness);
-        let active = Active::at(kind, &scores, &shares);
+        let shares = Shares::new(&scores, labels.assigned(), sharpness);
+        let active = Active::new(kind, &scores, &shares);
         update(classifier, codes, (kind, &active, &shares), rho, ROUNDS)?;
     }
     Ok(())
@@ -106,7 +108,7 @@ fn majorised<T: Real>(
     };
     let mut before = value(&scores, classifier);
     for _ in 0..rounds {
-        let active = Active::at(ActivePoints::Majorised, &scores, shares);
+        let active = Active::new(ActivePoints::Majorised, &scores, shares);
         let mut solution = augmented_targets(codes, &active.target);
         factor.solve_in_place(&mut solution);
         let next = LinearClassifier::from_augmented(&solution);

@@ -59,6 +59,7 @@ pub fn best<T: Real>(scores: &[T]) -> usize {
 
 /// Class probabilities for every column of `scores` ($C\times N$); each column sums to one.
 #[must_use]
+#[inline(never)]
 pub fn memberships<T: Real>(scores: &Matrix<T>, sharpness: f64) -> Matrix<T> {
     let mut out = Matrix::zeros(scores.rows(), scores.columns());
     let mut errors = vec![0.0; scores.rows()];
@@ -85,7 +86,8 @@ pub struct Shares<T> {
 impl<T: Real> Shares<T> {
     /// The shares that minimise the loss at these scores ($C\times N$).
     #[must_use]
-    pub fn at(scores: &Matrix<T>, assigned: &[Option<usize>], sharpness: f64) -> Self {
+    #[inline(never)]
+    pub fn new(scores: &Matrix<T>, assigned: &[Option<usize>], sharpness: f64) -> Self {
         let (n_classes, n) = (scores.rows(), scores.columns());
         let mut of_class = Matrix::zeros(n_classes, n);
         let mut total = vec![T::one(); n];
@@ -114,6 +116,7 @@ impl<T: Real> Shares<T> {
     /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at these scores, with the sum over candidate
     /// classes collapsed: $\sum_{c,j}P_{cj}^r\max(0,1-s)^2+(\pi_j-P_{cj}^r)\max(0,1+s)^2$.
     #[must_use]
+    #[inline(never)]
     pub fn loss(&self, scores: &Matrix<T>) -> f64 {
         let of_sample = |j: usize| -> f64 {
             let entries = scores.column(j).iter().zip(self.of_class.column(j));

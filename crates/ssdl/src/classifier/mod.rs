@@ -1,20 +1,27 @@
-//! 5. From codes to classes: a linear classifier, active points and class memberships; or votes of
-//!    training samples.
+//! 5. From codes to classes: linear scores with active points and class memberships, votes of training
+//!    samples, or class residuals. A [`Decision`] is whichever of them a model ends with.
 
 mod active;
+mod decision;
+mod knobs;
 pub mod margin;
 pub mod membership;
+mod residual;
 mod ridge;
 mod spread;
 pub mod svm;
 mod vote;
 
-pub use active::{Active, ActivePoints, Weight};
+pub use active::{Active, ActivePoints};
+pub(crate) use decision::SavedDecision;
+pub use decision::{Coded, Decision, Known, Verdict};
+pub use knobs::{MarginKnobs, MarginSetters};
 pub use membership::{Shares, best, memberships};
+pub use residual::Residual;
 pub use ridge::ridge;
 pub use spread::{Spread, SpreadLabels};
-pub use vote::{Decision, Vote, Voters};
-pub(crate) use vote::{indicators, labelled};
+pub(crate) use vote::indicators;
+pub use vote::{Vote, Voters};
 
 use crate::{Matrix, Real};
 
@@ -30,6 +37,7 @@ pub struct LinearClassifier<T> {
 impl<T: Real> LinearClassifier<T> {
     /// Scores $C\times N$ of codes $p\times N$.
     #[must_use]
+    #[inline(never)]
     pub fn scores(&self, codes: &Matrix<T>) -> Matrix<T> {
         let mut scores = Matrix::from_fn(self.bias.len(), codes.columns(), |c, _| self.bias[c]);
         scores.add_product(T::one(), self.weights.transposed(), codes.view());

@@ -11,6 +11,7 @@ use crate::{Error, Real, Result};
 ///
 /// # Errors
 /// If the system is singular, which needs $\rho=0$ or codes that are not finite.
+#[inline(never)]
 pub fn ridge<T: Real>(
     codes: &Matrix<T>,
     classes: &[usize],

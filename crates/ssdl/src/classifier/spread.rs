@@ -10,7 +10,7 @@
 
 use rayon::prelude::*;
 
-use super::vote::{indicators, labelled, normalise};
+use super::vote::{indicators, normalise};
 use crate::graph::combine;
 use crate::sparse::Csr;
 use crate::{Labels, Matrix, Real};
@@ -57,7 +57,8 @@ impl Spread {
     /// Cost per iteration: $C$ multiply-adds per edge; memory: five arrays of $C\times N$ and the
     /// graph, in double precision.
     #[must_use]
-    pub fn over<T: Real>(&self, weights: &Csr<T>, labels: &Labels) -> SpreadLabels<T> {
+    #[inline(never)]
+    pub fn spread<T: Real>(&self, weights: &Csr<T>, labels: &Labels) -> SpreadLabels<T> {
         let weights = weights.cast::<f64>();
         let n = weights.rows();
         let roots: Vec<f64> =
@@ -73,7 +74,7 @@ impl Spread {
             for (i, &root) in roots.iter().enumerate().filter(|(_, root)| **root > 0.0) {
                 found.column_mut(i).iter_mut().for_each(|value| *value /= root);
             }
-            for i in labelled(labels) {
+            for i in labels.labelled() {
                 found.column_mut(i).copy_from_slice(given.column(i));
             }
         }
@@ -233,7 +234,7 @@ fn balanced(weights: &Csr<f64>, roots: &[f64], takes_part: &dyn Fn(usize) -> boo
 /// Whether a path leads to a labelled sample.
 fn reached(weights: &Csr<f64>, labels: &Labels) -> Vec<bool> {
     let mut reached = vec![false; weights.rows()];
-    let mut open = labelled(labels);
+    let mut open = labels.labelled();
     while let Some(i) = open.pop() {
         if !std::mem::replace(&mut reached[i], true) {
             let on = weights.row(i).filter(|&(j, w)| w > 0.0 && !reached[j]);

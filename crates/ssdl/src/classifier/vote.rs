@@ -2,18 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LinearClassifier;
 use crate::graph::{Attachment, Neighbours};
+use crate::stored::Source;
 use crate::{Labels, Matrix, Real, Result};
-
-/// How classes are decided.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Decision<T> {
-    /// By one linear score per class.
-    Linear(LinearClassifier<T>),
-    /// By training samples.
-    Vote(Vote<T>),
-}
 
 /// Which training samples vote on new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,15 +38,48 @@ impl<T: Real> Vote<T> {
     ///
     /// # Errors
     /// If the weights of a new sample cannot be found, which only a learnt graph knows.
-    pub fn on(&self, training: &Matrix<T>, labels: &Labels, new: &Matrix<T>) -> Result<Matrix<T>> {
+    pub fn judge(
+        &self,
+        training: &Matrix<T>,
+        labels: &Labels,
+        new: &Matrix<T>,
+    ) -> Result<Matrix<T>> {
         match self.voters {
             Voters::All => self.count(training, &self.shares, new),
             Voters::Labelled => {
-                let known = labelled(labels);
+                let known = labels.labelled();
                 let shares = self.shares.select_columns(&known);
                 self.count(&training.select_columns(&known), &shares, new)
             }
         }
+    }
+
+    /// From a model file; `attachment` is asked for that of so many voters.
+    pub(super) fn restore(
+        voters: Voters,
+        source: &dyn Source<T>,
+        labels: &Labels,
+        attachment: impl FnOnce(usize) -> Result<Attachment<T>>,
+    ) -> Result<Self> {
+        let n_classes = labels.classes().len();
+        let shares = source.matrix("shares", n_classes, labels.len())?;
+        // Rounding of as many terms as there are classes, and some slack.
+        let slack = T::epsilon().wide() * (16.0 + n_classes as f64);
+        let is_sound = |column: &[T]| {
+            let sum: f64 = column.iter().map(|share| share.wide()).sum();
+            column.iter().all(|share| *share >= T::zero()) && (sum - 1.0).abs() <= slack
+        };
+        if let Some(at) = shares.iter_columns().position(|column| !is_sound(column)) {
+            return Err(source.refuse(&format!("the shares of sample {at} do not sum to one")));
+        }
+        let count = match voters {
+            Voters::All => labels.len(),
+            Voters::Labelled => labels.n_labelled(),
+        };
+        if count == 0 {
+            return Err(source.refuse("labelled samples vote, and there are none"));
+        }
+        Ok(Self { shares, voters, attachment: attachment(count)? })
     }
 
     fn count(&self, voters: &Matrix<T>, shares: &Matrix<T>, new: &Matrix<T>) -> Result<Matrix<T>> {
@@ -109,11 +133,6 @@ pub(super) fn normalise<T: Real>(values: &[f64], out: &mut [T]) {
     out.iter_mut().zip(values).for_each(|(out, value)| *out = T::of(value / sum));
 }
 
-/// Places of the labelled samples.
-pub(crate) fn labelled(labels: &Labels) -> Vec<usize> {
-    (0..labels.len()).filter(|&i| labels.assigned()[i].is_some()).collect()
-}
-
 /// $Y$, $C\times N$: one at the class of each labelled sample, zero elsewhere.
 pub(crate) fn indicators<T: Real>(labels: &Labels) -> Matrix<T> {
     let assigned = labels.assigned();
@@ -143,7 +162,7 @@ mod tests {
             Labels::from_names(&[Some("a"), Some("b"), Some("b"), None, Some("a"), Some("c")]);
         let training = line(&[0.0, 1.0, 2.0, 2.1, 10.0, 11.0]);
         let said = |k: usize, x: f64| {
-            let shares = vote(k, &labels).on(&training, &labels, &line(&[x])).expect("votes");
+            let shares = vote(k, &labels).judge(&training, &labels, &line(&[x])).expect("votes");
             assert!((shares.as_slice().iter().sum::<f64>() - 1.0).abs() < 1e-15);
             super::super::best(shares.column(0))
         };
@@ -163,7 +182,7 @@ mod tests {
         let attachment = Attachment { memory: vec![1.0; 2], ..Attachment::new(rule) };
         let vote = Vote { shares: indicators(&labels), voters: Voters::All, attachment };
         let training = line(&[0.0, 1.0]);
-        let said = vote.on(&training, &labels, &line(&[0.6, -1e200])).expect("votes");
+        let said = vote.judge(&training, &labels, &line(&[0.6, -1e200])).expect("votes");
         assert_eq!(said.as_slice(), [0.0, 1.0, 1.0, 0.0]);
     }
 }

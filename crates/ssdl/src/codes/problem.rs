@@ -4,9 +4,9 @@
 //! \mathcal HZ=GZ+Z\operatorname{diag}(\kappa)+\beta ZL+\gamma W(\Omega\circ W^\top Z),$$
 //! $$R=D^\top X+\gamma W(\mathcal G-\Omega\circ b1^\top).$$
 
-use super::lasso::{Local, LocalMargin, Omega, Penalty, gap_scale};
+use super::margin::{Curvature, Margin, Weight};
+use super::working_set::{Local, LocalMargin, Omega, Penalty, gap_scale};
 use crate::Real;
-use crate::classifier::{Active, LinearClassifier, Weight};
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, absolute_sum, inner};
 
@@ -27,19 +27,6 @@ pub struct Coding<'a, T> {
     pub sparsity: T,
 }
 
-/// $\gamma\sum_{c,j}\Omega s^2-2\mathcal Gs$ with $s=W^\top a+b$.
-#[derive(Clone, Copy)]
-pub struct Margin<'a, T> {
-    /// γ.
-    pub discrimination: T,
-    /// $W$ ($p\times C$) and $b$.
-    pub classifier: &'a LinearClassifier<T>,
-    /// $WW^\top$, $p\times p$.
-    pub cross: &'a Matrix<T>,
-    /// Ω and $\mathcal G$.
-    pub active: &'a Active<T>,
-}
-
 /// The problem in the form that the solvers see: an operator and a right-hand side.
 pub struct Quadratic<'a, T> {
     pub(crate) gram: &'a Matrix<T>,
@@ -49,19 +36,6 @@ pub struct Quadratic<'a, T> {
     pub(crate) margin: Option<Curvature<'a, T>>,
     pub(crate) rhs: Matrix<T>,
     pub(crate) penalty: Penalty<T>,
-}
-
-/// $\gamma W(\Omega\circ W^\top Z)$: the margin's part of the operator.
-#[derive(Clone, Copy)]
-pub(crate) struct Curvature<'a, T> {
-    /// $W$, $p\times C$.
-    pub weights: &'a Matrix<T>,
-    /// $WW^\top$.
-    pub cross: &'a Matrix<T>,
-    /// γ.
-    pub strength: T,
-    /// Ω.
-    pub weight: &'a Weight<T>,
 }
 
 impl<'a, T: Real> Coding<'a, T> {
@@ -74,40 +48,15 @@ impl<'a, T: Real> Coding<'a, T> {
     pub fn quadratic(&self) -> Quadratic<'a, T> {
         let mut rhs = Matrix::of_product(self.atoms.transposed(), self.samples.view());
         if let Some(margin) = &self.margin {
-            margin.add_to(&mut rhs, &margin.active.target, &margin.active.weight);
+            margin.add_to(&mut rhs, margin.target, margin.weight);
         }
         Quadratic {
             gram: self.gram,
             shifts: Vec::new(),
             graph: self.graph,
-            margin: self.margin.as_ref().map(|m| m.operator(&m.active.weight)),
+            margin: self.margin.as_ref().map(|m| m.operator(m.weight)),
             rhs,
             penalty: self.penalty(),
-        }
-    }
-}
-
-impl<'a, T: Real> Margin<'a, T> {
-    /// R += γW(𝒢 − Ω∘b1ᵀ).
-    pub(crate) fn add_to(&self, rhs: &mut Matrix<T>, target: &Matrix<T>, weight: &Weight<T>) {
-        let bias = &self.classifier.bias;
-        let mut offset = Matrix::from_fn(bias.len(), target.columns(), |c, _| -bias[c]);
-        weight.scale(&mut offset);
-        for (o, &g) in offset.as_mut_slice().iter_mut().zip(target.as_slice()) {
-            *o += g;
-        }
-        rhs.add_product(self.discrimination, self.classifier.weights.view(), offset.view());
-    }
-
-    pub(crate) fn operator<'b>(&self, weight: &'b Weight<T>) -> Curvature<'b, T>
-    where
-        'a: 'b,
-    {
-        Curvature {
-            weights: &self.classifier.weights,
-            cross: self.cross,
-            strength: self.discrimination,
-            weight,
         }
     }
 }

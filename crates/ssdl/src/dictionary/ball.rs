@@ -22,6 +22,7 @@ pub fn project<T: Real>(atom: &mut [T], radius: T) {
 ///
 /// The objective does not change, because the atom's coefficients are zero. Samples are taken worst
 /// first (ties by index), each once; without a residual to learn from the atom stays as it is.
+#[inline(never)]
 pub fn revive<T: Real>(
     atoms: &mut Matrix<T>,
     samples: &Matrix<T>,

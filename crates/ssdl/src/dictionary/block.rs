@@ -21,6 +21,7 @@ pub struct Block {
 }
 
 impl<T: Real> Update<T> for Block {
+    #[inline(never)]
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize {
         for sweep in 0..self.sweeps {
             let moved = self.one_sweep(atoms, statistics, radius);

@@ -1,10 +1,10 @@
 //! How many atoms: a number, or what the samples suggest.
 
-use crate::knobs::Setting;
+use crate::knobs::KnobValue;
 
 /// Atoms where the samples have features enough: the paper's number on USPS and MNIST.
 const MOST: usize = 200;
-/// Atoms of a class, at the least: with fewer, codes are hardly more than turned samples.
+/// Atoms of a class, at least: with fewer, codes are hardly more than turned samples.
 const OF_A_CLASS: usize = 10;
 
 /// The number of atoms of a dictionary.
@@ -14,17 +14,17 @@ const OF_A_CLASS: usize = 10;
 /// a hundred samples more than 200 atoms do, and 45 more on one of them (docs/results.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomCount {
-    /// One for each prepared feature or ten for each class, whichever is more, 200 at the most;
-    /// written `auto`.
+    /// One for each prepared feature or ten for each class, whichever is more, 200 at most; written
+    /// `auto`.
     Auto,
-    /// So many.
+    /// This number.
     Exactly(usize),
 }
 
 impl AtomCount {
-    /// The number for samples of so many features and classes.
+    /// The number for samples with these counts of features and classes.
     #[must_use]
-    pub fn on(self, n_features: usize, n_classes: usize) -> usize {
+    pub fn resolve(self, n_features: usize, n_classes: usize) -> usize {
         match self {
             Self::Auto => n_features.max(n_classes.saturating_mul(OF_A_CLASS)).min(MOST),
             Self::Exactly(count) => count,
@@ -38,7 +38,7 @@ impl From<usize> for AtomCount {
     }
 }
 
-impl Setting for AtomCount {
+impl KnobValue for AtomCount {
     type Given = usize;
     fn given(value: usize) -> Self {
         Self::Exactly(value)
@@ -76,8 +76,8 @@ mod tests {
             assert_eq!(AtomCount::read(&count.text()), Some(count));
         }
         let on = [(1, 2), (13, 3), (64, 3), (64, 10), (784, 3), (9, 99)];
-        let on = on.map(|(n_features, n_classes)| AtomCount::Auto.on(n_features, n_classes));
+        let on = on.map(|(n_features, n_classes)| AtomCount::Auto.resolve(n_features, n_classes));
         assert_eq!(on, [20, 30, 64, 100, 200, 200]);
-        assert_eq!(AtomCount::Exactly(500).on(13, 3), 500);
+        assert_eq!(AtomCount::Exactly(500).resolve(13, 3), 500);
     }
 }

@@ -3,7 +3,7 @@
 //! $D=R(S+\Lambda)^{-1}$ with $\Lambda\ge0$ diagonal minimising
 //! $\operatorname{tr}(R(S+\Lambda)^{-1}R^\top)+\alpha^2\operatorname{tr}\Lambda$.
 
-use super::{Block, Statistics, Update, gram, project};
+use super::{Block, Statistics, Update, project};
 use crate::Real;
 use crate::matrix::{Cholesky, Matrix, squared_norm};
 
@@ -20,11 +20,12 @@ pub struct Dual {
 }
 
 impl<T: Real> Update<T> for Dual {
+    #[inline(never)]
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize {
         // In f64 throughout: the dual loses half its digits where atoms are strongly correlated.
         let used: Vec<usize> =
             (0..atoms.columns()).filter(|&k| statistics.moments.column(k)[k] > T::zero()).collect();
-        let before = statistics.residual(atoms, &gram(atoms));
+        let before = statistics.residual(atoms, &atoms.gram());
         if let Some((next, steps)) = self.newton(statistics, &used, radius.wide()) {
             let mut proposal = atoms.clone();
             for (at, &k) in used.iter().enumerate() {
@@ -32,7 +33,7 @@ impl<T: Real> Update<T> for Dual {
                 column.for_each(|(d, v)| *d = T::of(*v));
                 project(proposal.column_mut(k), radius);
             }
-            if statistics.residual(&proposal, &gram(&proposal)) <= before {
+            if statistics.residual(&proposal, &proposal.gram()) <= before {
                 *atoms = proposal;
                 return steps;
             }
@@ -113,7 +114,7 @@ fn newton_direction(
     slope: &[f64],
     free: &[usize],
 ) -> Option<Vec<f64>> {
-    let gram = gram(atoms);
+    let gram = atoms.gram();
     let f = free.len();
     let mut hessian = Matrix::from_fn(f, f, |i, j| {
         2.0 * gram.column(free[j])[free[i]] * inverse.column(free[j])[free[i]]

@@ -1,6 +1,6 @@
 //! Projected accelerated gradient: the paper's own dictionary update.
 
-use super::{Statistics, Update, gram, project};
+use super::{Statistics, Update, project};
 use crate::Real;
 use crate::matrix::{Matrix, axpy, inner, largest_eigenvalue};
 
@@ -17,11 +17,12 @@ pub struct ProjectedFista {
 }
 
 impl<T: Real> Update<T> for ProjectedFista {
+    #[inline(never)]
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize {
         let (s, r) = (&statistics.moments, &statistics.correlations);
         let p = atoms.columns();
         let value = |d: &Matrix<T>| {
-            inner(gram(d).as_slice(), s.as_slice()) - 2.0 * inner(d.as_slice(), r.as_slice())
+            inner(d.gram().as_slice(), s.as_slice()) - 2.0 * inner(d.as_slice(), r.as_slice())
         };
         let mut curvature = largest_eigenvalue(p, |v: &[T], out: &mut [T]| {
             out.fill(T::zero());

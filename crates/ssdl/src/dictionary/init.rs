@@ -6,7 +6,7 @@ use super::project;
 use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, stream};
 use crate::samples::Labels;
-use crate::{Matrix, Real};
+use crate::{Error, Matrix, Real, Result};
 
 /// Draws `n_atoms` different samples as atoms, shrunk into the ball.
 ///
@@ -14,6 +14,7 @@ use crate::{Matrix, Real};
 /// Otherwise the classes take turns, each giving one of its labelled samples at random. Zero samples
 /// are never drawn; so the result may have fewer atoms than asked for.
 #[must_use]
+#[inline(never)]
 pub fn first_atoms<T: Real>(
     samples: &Matrix<T>,
     labels: &Labels,
@@ -53,6 +54,7 @@ pub fn first_atoms<T: Real>(
 ///
 /// Paper: silent on how 128 atoms start from 100 labelled samples and nothing else.
 #[must_use]
+#[inline(never)]
 pub fn fill<T: Real>(
     atoms: Matrix<T>,
     samples: &Matrix<T>,
@@ -97,6 +99,25 @@ pub fn fill<T: Real>(
         filled.extend(atom);
     }
     Matrix::from_columns(n, n_atoms, filled).unwrap_or(atoms)
+}
+
+/// Refuses samples that give no atom at all, and reports where they give fewer than asked for.
+///
+/// # Errors
+/// If there is no atom.
+pub(crate) fn check_count<T: Real>(
+    atoms: &Matrix<T>,
+    asked: usize,
+    notice: impl FnOnce(&str),
+) -> Result<()> {
+    let count = atoms.columns();
+    if count == 0 {
+        return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
+    }
+    if count < asked {
+        notice(&format!("{count} atoms instead of {asked}: the samples give no more"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

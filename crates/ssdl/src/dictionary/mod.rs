@@ -33,6 +33,7 @@ impl<T: Real> Statistics<T> {
     /// Of samples $n\times N$ and codes $p\times N$. Cost $(n+\bar s)\,\mathrm{nnz}(A)$ for codes
     /// with $\bar s$ nonzero coefficients a sample; `energy` is known beforehand.
     #[must_use]
+    #[inline(never)]
     pub fn of(samples: &Matrix<T>, codes: &Matrix<T>, energy: f64) -> Self {
         Self::of_sparse(samples, codes, &Csr::of_columns(codes), energy)
     }
@@ -88,10 +89,4 @@ pub trait Update<T: Real>: Sync {
     /// Lowers $\lVert X-DA\rVert^2$ over $\lVert d_k\rVert\le$ `radius`; never raises it, never
     /// leaves the ball. Atoms without a user ($S_{kk}=0$) are left alone. Returns the steps taken.
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize;
-}
-
-/// $D^\top D$.
-#[must_use]
-pub fn gram<T: Real>(atoms: &Matrix<T>) -> Matrix<T> {
-    Matrix::of_product(atoms.transposed(), atoms.view())
 }

@@ -6,10 +6,10 @@
 //! sums $AA^\top$ and $XA^\top$, what it says now is put in, and the atoms follow at once: they learn
 //! many times in a pass, and from the second pass on the objective over *all* samples never rises.
 
-use super::{Flow, Objective, Progress, Step, Stop, Watch};
-use crate::codes::{Coordinate, Encoder};
-use crate::dictionary::{Block, Statistics, Update, gram, init, revive};
-use crate::knobs::knobs;
+use super::{Flow, Halt, Limits, Objective, Progress, Step, Stop, Turns, Watch};
+use crate::codes::{Coordinate, Encoder, Lasso};
+use crate::dictionary::{Block, Statistics, Update, init, revive};
+use crate::knobs::Knobbed;
 use crate::matrix::absolute_sum;
 use crate::random::{Purpose, shuffle, stream};
 use crate::samples::check_features;
@@ -26,7 +26,7 @@ const FORGETTING: (f64, f64) = (5.0, 15.0);
 /// How much ρ grows with each batch.
 const GROWTH: f64 = 0.1;
 
-knobs! {
+crate::knobs! {
     /// Learns atoms from samples alone.
     ///
     /// ```
@@ -37,7 +37,7 @@ knobs! {
     /// let samples = Matrix::from_fn(3, 60, |i, j| if i % 2 == j % 2 { 1.0 + j as f64 } else { 0.0 });
     /// let learner = DictionaryLearner::new().n_atoms(6).sparsity(0.1);
     /// let learnt = learner.fit(&samples, 0, &mut Silent)?;
-    /// assert!(learnt.objective.reconstruction < 1e-3 * samples.squared_norm());
+    /// assert!(learnt.objective.term("reconstruction") < 1e-3 * samples.squared_norm());
     /// # Ok(())
     /// # }
     /// ```
@@ -45,13 +45,13 @@ knobs! {
         /// Number of atoms; cut to the number of samples that are not zero.
         n_atoms "p": usize = 100, WholeFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
-        sparsity "λ": f64 = 0.3, From(0.0);
+        sparsity "λ lambda": f64 = 0.3, From(0.0);
         /// Whether codes have no negative coefficient.
         nonnegative_codes "": bool = false, Switch;
         /// Whether atoms have no negative entry.
         nonnegative_atoms "": bool = false, Switch;
         /// Largest length of an atom.
-        atom_norm "α": f64 = 1.0, Above(0.0);
+        atom_norm "α alpha": f64 = 1.0, Above(0.0);
         /// Samples after which the atoms are learnt anew.
         batch_size "": usize = 512, WholeFrom(1);
         /// Passes over all samples at the most.
@@ -87,6 +87,7 @@ impl DictionaryLearner {
     ///
     /// # Errors
     /// If a knob is out of range, a sample is not finite, all are zero, or the watcher stops it.
+    #[inline(never)]
     pub fn fit<T: Real>(
         &self,
         samples: &Matrix<T>,
@@ -95,7 +96,8 @@ impl DictionaryLearner {
     ) -> Result<LearntAtoms<T>> {
         self.check()?;
         check_features(samples)?;
-        let mut learnt = self.begin(samples, false, seed, watch)?;
+        let mut turns = Turns::new(watch);
+        let mut learnt = self.begin(samples, false, seed, |sentence| turns.notice(sentence))?;
         let mut order: Vec<usize> = (0..samples.columns()).collect();
         shuffle(&mut order, &mut stream(seed, Purpose::Batches));
         let mut batches: Vec<Batch<T>> = order
@@ -105,17 +107,14 @@ impl DictionaryLearner {
                 Batch { chosen: chosen.to_vec(), codes: None }
             })
             .collect();
-        while learnt.stop == Stop::Limit && learnt.iterations < self.max_iterations {
+        let Self { max_iterations, tolerance, .. } = *self;
+        let limits = Limits { max_iterations, tolerance, max_flips: 0 };
+        learnt.stop = turns.repeat(limits, |turns| {
             learnt.iterations += 1;
             learnt.n_batches += batches.len() as u64;
-            let before = learnt.objective.total();
-            self.pass(samples, &mut batches, &mut learnt, watch)?;
-            let now = learnt.objective.total();
-            if learnt.iterations > 1 && before - now <= self.tolerance * before {
-                learnt.stop = Stop::Converged;
-            }
-        }
-        Ok(learnt)
+            self.pass(samples, &mut batches, &mut learnt, turns)
+        })?;
+        if learnt.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(learnt) }
     }
 
     /// Goes on learning from one more batch of samples that will not be seen again; `before` is what
@@ -124,6 +123,7 @@ impl DictionaryLearner {
     ///
     /// # Errors
     /// As [`DictionaryLearner::fit`]; if the samples have another number of features than the atoms.
+    #[inline(never)]
     pub fn learn_more<T: Real>(
         &self,
         before: Option<LearntAtoms<T>>,
@@ -136,7 +136,7 @@ impl DictionaryLearner {
         let mut learnt = match before {
             Some(learnt) => learnt,
             // Later batches have more to show: mixtures keep their places.
-            None => self.begin(samples, true, seed, watch)?,
+            None => self.begin(samples, true, seed, |sentence| watch.notice(sentence))?,
         };
         let (expected, got) = (learnt.atoms.rows(), samples.rows());
         if expected != got {
@@ -154,13 +154,16 @@ impl DictionaryLearner {
         self.move_atoms(&mut learnt);
         self.revive(samples, &codes, &mut learnt);
         learnt.iterations += 1;
-        learnt.objective = Objective {
-            reconstruction: statistics.residual(&learnt.atoms, &gram(&learnt.atoms)),
-            sparsity: self.sparsity * absolute_sum(codes.as_slice()),
-            ..Objective::default()
-        };
-        report(&learnt, Step::Dictionary, 1, watch)?;
-        Ok(learnt)
+        learnt.objective = Objective::new([
+            ("reconstruction", statistics.residual(&learnt.atoms, &learnt.atoms.gram())),
+            ("sparsity", self.sparsity * absolute_sum(codes.as_slice())),
+        ]);
+        let (iteration, objective) = (learnt.iterations, Some(&learnt.objective));
+        let step = Step::Dictionary;
+        match watch.step(&Progress { iteration, max_iterations: 1, step, objective }) {
+            Flow::Continue => Ok(learnt),
+            Flow::Stop => Err(Error::Cancelled),
+        }
     }
 
     /// Samples as the first atoms, and mixtures of them where they are too few, if asked for.
@@ -169,7 +172,7 @@ impl DictionaryLearner {
         samples: &Matrix<T>,
         fill: bool,
         seed: u64,
-        watch: &mut dyn Watch,
+        notice: impl FnOnce(&str),
     ) -> Result<LearntAtoms<T>> {
         let nobody = Labels::none(samples.columns());
         let radius = T::of(self.atom_norm);
@@ -180,14 +183,8 @@ impl DictionaryLearner {
         if self.nonnegative_atoms {
             (0..atoms.columns()).for_each(|k| without_negatives(atoms.column_mut(k)));
         }
+        init::check_count(&atoms, self.n_atoms, notice)?;
         let (n, p) = (atoms.rows(), atoms.columns());
-        if p == 0 {
-            return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
-        }
-        if p < self.n_atoms {
-            let asked = self.n_atoms;
-            watch.notice(&format!("{p} atoms instead of {asked}: the samples give no more"));
-        }
         Ok(LearntAtoms {
             atoms,
             statistics: Statistics::none(n, p),
@@ -205,8 +202,8 @@ impl DictionaryLearner {
         samples: &Matrix<T>,
         batches: &mut [Batch<T>],
         learnt: &mut LearntAtoms<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<()> {
+        turns: &mut Turns<'_>,
+    ) -> Result<(), Halt> {
         let (n, p) = (learnt.atoms.rows(), learnt.atoms.columns());
         // The same sums, taken afresh: what is put in and taken out over and over would drift.
         let mut fresh = Statistics::none(n, p);
@@ -237,24 +234,20 @@ impl DictionaryLearner {
             if position == last {
                 self.revive(&some, &codes, learnt);
             }
-            report(learnt, Step::Codes, self.max_iterations, watch)?;
+            turns.announce(Step::Codes, self.max_iterations)?;
         }
-        learnt.objective = Objective {
-            reconstruction: learnt.statistics.residual(&learnt.atoms, &gram(&learnt.atoms)),
-            sparsity: self.sparsity * size,
-            ..Objective::default()
-        };
-        report(learnt, Step::Dictionary, self.max_iterations, watch)
+        learnt.objective = Objective::new([
+            ("reconstruction", learnt.statistics.residual(&learnt.atoms, &learnt.atoms.gram())),
+            ("sparsity", self.sparsity * size),
+        ]);
+        turns.done(Step::Dictionary, learnt.objective.clone())
     }
 
     fn code<T: Real>(&self, samples: &Matrix<T>, atoms: &Matrix<T>, codes: &mut Matrix<T>) {
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
-        Encoder::new(atoms, self.sparsity).nonnegative(self.nonnegative_codes).improve(
-            correlations,
-            Vec::new(),
-            codes,
-            CODER,
-        );
+        let (sparsity, nonnegative) = (self.sparsity, self.nonnegative_codes);
+        let lasso = Lasso { sparsity, nonnegative, solver: CODER };
+        Encoder::with(atoms, lasso).improve(correlations, codes);
     }
 
     fn move_atoms<T: Real>(&self, learnt: &mut LearntAtoms<T>) {
@@ -285,18 +278,4 @@ struct Batch<T> {
 fn without_negatives<T: Real>(atom: &mut [T]) {
     let turned = atom.iter().all(|d| *d <= T::zero());
     atom.iter_mut().for_each(|d| *d = if turned { -*d } else { d.max(T::zero()) });
-}
-
-fn report<T>(
-    learnt: &LearntAtoms<T>,
-    step: Step,
-    max_iterations: usize,
-    watch: &mut dyn Watch,
-) -> Result<()> {
-    let objective = (step == Step::Dictionary).then_some(learnt.objective);
-    let progress = Progress { iteration: learnt.iterations, max_iterations, step, objective };
-    match watch.step(&progress) {
-        Flow::Continue => Ok(()),
-        Flow::Stop => Err(Error::Cancelled),
-    }
 }

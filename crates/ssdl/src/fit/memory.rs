@@ -1,60 +1,71 @@
 //! Bytes that a fit will need, before it starts.
 
-/// The sizes that decide how much memory a fit takes.
+use super::{CodesUpdate, SolverKnobs};
+
+/// The sizes of a fit: what decides how much memory it takes, and what its knobs are cut to.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// $n$, after preparation.
     pub n_features: usize,
     /// $N$.
     pub n_samples: usize,
-    /// $p$.
-    pub n_atoms: usize,
+    /// Labelled samples.
+    pub n_labelled: usize,
     /// $C$.
     pub n_classes: usize,
-    /// $k$; 0 without a graph.
-    pub n_neighbors: usize,
     /// Bytes of a number: 4 or 8.
     pub scalar: usize,
-    /// What the coder keeps.
-    pub coder: CoderMemory,
 }
 
-/// Matrices of the size of the codes that a coder works with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CoderMemory {
-    /// This many $p\times N$ arrays.
-    Whole(usize),
-    /// Arrays for a batch of this many samples.
-    Batch(usize),
+impl Sizes {
+    /// Bytes of the samples and of this many $C\times N$ arrays in double precision: what every
+    /// method without atoms needs.
+    #[must_use]
+    pub fn bytes(&self, arrays: usize) -> u64 {
+        array(self.n_features, self.n_samples, self.scalar).saturating_add(array(
+            arrays,
+            self.n_samples,
+            8,
+        ))
+    }
+
+    /// Peak bytes of a fit with $p$ atoms on a graph with rows of `row` entries (0: no graph), samples
+    /// included.
+    ///
+    /// $O(N(n+p+C+k)+np+p^2)$: the samples, the codes, what the solver keeps, scores and memberships,
+    /// the graph; the neighbour search works on a single-precision copy of the samples.
+    #[must_use]
+    pub fn coupled(&self, n_atoms: usize, row: usize, solver: &SolverKnobs) -> u64 {
+        let Self { n_features: n, n_samples, n_classes: c, .. } = *self;
+        let [n, big, p, c, k] = [n, n_samples, n_atoms, c, row].map(|count| Bytes(count as u64));
+        let scalar = Bytes(self.scalar as u64);
+        let samples = n * big;
+        let graph = if k.0 > 0 {
+            Bytes(2) * (k + Bytes(1)) * big * (scalar + Bytes(4)) + Bytes(3) * big * scalar
+        } else {
+            Bytes(0)
+        };
+        let search = if k.0 > 0 { samples * Bytes(4) + k * big * Bytes(4) } else { Bytes(0) };
+        let working = match (solver.coder, k.0 > 0) {
+            (CodesUpdate::Coordinate, false) => p * big,
+            (CodesUpdate::Coordinate, true) => Bytes(2) * p * big,
+            (CodesUpdate::Fista, false) => Bytes(7) * p * big,
+            (CodesUpdate::Fista, true) => Bytes(9) * p * big,
+            (CodesUpdate::Batches, _) => {
+                let size = Bytes(solver.batch_size as u64).min(big);
+                (Bytes(10) + k) * p * size + n * size
+            }
+        };
+        let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
+        let sums = Bytes(6) * n * p + Bytes(8) * p * p;
+        let learning = p * big + working.max(evaluation) + Bytes(8) * c * big + sums;
+        (scalar * samples + graph + search.max(scalar * learning)).0
+    }
 }
 
-/// Peak bytes of a fit on samples that are already in memory (they are counted).
-///
-/// $O(N(n+p+C+k)+np+p^2)$: the samples, the codes, what the coder keeps, scores and memberships,
-/// the graph; the neighbour search works on a single-precision copy of the samples.
-#[must_use]
-pub fn memory_needed(sizes: &Sizes) -> u64 {
-    let Sizes { n_features: n, n_samples, n_atoms: p, n_classes: c, n_neighbors: k, .. } = *sizes;
-    let [n, big, p, c, k] = [n, n_samples, p, c, k].map(|count| Bytes(count as u64));
-    let scalar = Bytes(sizes.scalar as u64);
-    let samples = n * big;
-    let graph = if k.0 > 0 {
-        Bytes(2) * (k + Bytes(1)) * big * (scalar + Bytes(4)) + Bytes(3) * big * scalar
-    } else {
-        Bytes(0)
-    };
-    let search = if k.0 > 0 { samples * Bytes(4) + k * big * Bytes(4) } else { Bytes(0) };
-    let coder = match sizes.coder {
-        CoderMemory::Whole(arrays) => Bytes(arrays as u64) * p * big,
-        CoderMemory::Batch(size) => {
-            let size = Bytes(size as u64).min(big);
-            (Bytes(10) + k) * p * size + n * size
-        }
-    };
-    let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
-    let learning =
-        p * big + coder.max(evaluation) + Bytes(8) * c * big + Bytes(6) * n * p + Bytes(8) * p * p;
-    (scalar * samples + graph + search.max(scalar * learning)).0
+/// Bytes of an array; the largest number where it would wrap.
+pub(crate) fn array(rows: usize, columns: usize, scalar: usize) -> u64 {
+    (Bytes(rows as u64) * Bytes(columns as u64) * Bytes(scalar as u64)).0
 }
 
 /// A count that stays at its largest value instead of wrapping: an absurd request must look absurd.

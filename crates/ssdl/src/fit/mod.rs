@@ -1,14 +1,25 @@
-//! The loop that every method shares: steps in turn, an objective by term, a reason to stop.
+//! What every fit goes through: turns of steps, an objective by term, a reason to stop; and the
+//! alternation that several methods share.
 
-mod accelerate;
-mod alternate;
+mod coupled;
 mod learner;
+mod learnt;
 mod memory;
 mod objective;
+mod solver;
+mod svm;
+mod turns;
 mod watch;
 
-pub use alternate::{Fitted, Recipe, Start, alternate};
+pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
+pub use coupled::{CouplingKnobs, CouplingSetters};
 pub use learner::{DictionaryLearner, LearntAtoms};
-pub use memory::{CoderMemory, Sizes, memory_needed};
-pub use objective::{Objective, Weights};
-pub use watch::{Flow, Progress, Silent, Step, Stop, TraceRow, Watch};
+pub use learnt::{Dictionary, Given, Learnt, Selection, Start, Tie};
+pub use memory::Sizes;
+pub(crate) use memory::array;
+pub use objective::Objective;
+pub use solver::{CodesUpdate, DictionaryUpdate, SolverKnobs, SolverSetters};
+pub(crate) use svm::{fit_svm, svm_objective};
+pub(crate) use turns::Record;
+pub use turns::{Halt, Limits, Measured, Turns};
+pub use watch::{Flow, Progress, Silent, Step, Stop, TraceRow, Watch, term_names};

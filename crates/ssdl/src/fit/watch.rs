@@ -39,15 +39,15 @@ impl Step {
 
 /// What is known after a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Outer iteration, from 1; 0 before the first.
     pub iteration: usize,
-    /// Iterations at the most.
+    /// The maximum number of iterations.
     pub max_iterations: usize,
     /// The step just done.
     pub step: Step,
     /// The objective after it, once there is one.
-    pub objective: Option<Objective>,
+    pub objective: Option<&'a Objective>,
 }
 
 /// Whether to go on.
@@ -59,10 +59,10 @@ pub enum Flow {
     Stop,
 }
 
-/// Something that looks on while a model is fitted.
+/// An observer of a fit: shows progress, collects notices, cancels.
 pub trait Watch: Send {
     /// Called after every step.
-    fn step(&mut self, progress: &Progress) -> Flow;
+    fn step(&mut self, progress: &Progress<'_>) -> Flow;
 
     /// Called when the fit had to deviate from what was asked, with a sentence for the user.
     fn notice(&mut self, sentence: &str) {
@@ -70,12 +70,12 @@ pub trait Watch: Send {
     }
 }
 
-/// Nobody looks on.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Watch for Silent {
-    fn step(&mut self, _: &Progress) -> Flow {
+    fn step(&mut self, _: &Progress<'_>) -> Flow {
         Flow::Continue
     }
 }
@@ -85,11 +85,11 @@ impl Watch for Silent {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Stop {
-    /// The objective has settled and no (or hardly any) unlabelled sample changed its class.
+    /// The objective has converged and (almost) no unlabelled sample changed its class.
     Converged,
     /// The limit of iterations was reached.
     Limit,
-    /// The watcher stopped it.
+    /// The observer stopped it.
     Cancelled,
 }
 
@@ -103,8 +103,20 @@ impl std::fmt::Display for Stop {
     }
 }
 
+/// The terms that occur in a trace, in the order of their first appearance.
+#[must_use]
+pub fn term_names(trace: &[TraceRow]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in trace.iter().flat_map(|row| row.objective.terms()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// One line of the trace.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// Outer iteration, from 1; 0 for the start.
     pub iteration: usize,
@@ -112,8 +124,8 @@ pub struct TraceRow {
     pub step: Step,
     /// The true objective after it.
     pub objective: Objective,
-    /// The total with the loss replaced by the quadratic that the steps of this iteration bring
-    /// down (frozen or majorised active points).
+    /// The total with the loss replaced by the quadratic that the steps of this iteration minimise
+    /// (frozen or majorised active points); the same as the total in methods without one.
     pub surrogate: f64,
     /// Unlabelled samples whose class differs from the end of the iteration before.
     pub flips: usize,

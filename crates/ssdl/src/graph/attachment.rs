@@ -222,6 +222,7 @@ impl<T: Real> Attachment<T> {
     ///
     /// # Errors
     /// If the learnt graph of a new sample cannot be found.
+    #[inline(never)]
     pub fn anchor(&self, training: &Matrix<T>, new: &Matrix<T>) -> Result<Anchors<T>> {
         let rows = match self.rule {
             Rule::Lle { n_neighbors } => lle_rows(training, new, n_neighbors),

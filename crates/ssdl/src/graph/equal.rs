@@ -14,6 +14,7 @@ pub struct Equal {
 }
 
 impl<T: Real> Graph<T> for Equal {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         let (pairs, memory) = nearest_pairs(samples, self.n_neighbors);
         let lower = pairs.iter().map(|row| row.iter().map(|(j, _)| (*j, T::one())));

@@ -30,6 +30,7 @@ enum Source<T> {
 impl<T: Real> Given<T> {
     /// LLE weights on these neighbour lists (from an approximate index, another metric, …).
     #[must_use]
+    #[inline(never)]
     pub fn neighbours(lists: Neighbours) -> Self {
         let n_neighbors = lists.k().max(1);
         Self { source: Source::Lists(lists), n_neighbors }
@@ -41,6 +42,7 @@ impl<T: Real> Given<T> {
     ///
     /// # Errors
     /// If the matrix is not square, a sample has a weight on itself, or a weight is not finite.
+    #[inline(never)]
     pub fn mixtures(weights: Csr<T>) -> Result<Self> {
         check_square_and_finite(&weights)?;
         if let Some(i) = (0..weights.rows()).find(|&i| weights.row(i).any(|(j, _)| j == i)) {
@@ -55,6 +57,7 @@ impl<T: Real> Given<T> {
     ///
     /// # Errors
     /// If the matrix is not square or not symmetric, or a weight is negative or not finite.
+    #[inline(never)]
     pub fn affinities(weights: Csr<T>) -> Result<Self> {
         check_square_and_finite(&weights)?;
         let turned = weights.transpose();
@@ -84,6 +87,7 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// If a sample is not among the `n_samples`, an edge is listed twice in one direction, or a
     /// weight is negative or not finite.
+    #[inline(never)]
     pub fn edges(n_samples: usize, edges: &[(usize, usize, T)]) -> Result<Self> {
         let mut directed: HashMap<(usize, usize), T> = HashMap::new();
         for (line, &(i, j, weight)) in edges.iter().enumerate() {
@@ -164,6 +168,7 @@ fn widest<T: Real>(weights: &Csr<T>) -> usize {
 }
 
 impl<T: Real> Graph<T> for Given<T> {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         if self.n_samples() != samples.columns() {
             return Err(Error::Shape {

@@ -22,6 +22,7 @@ pub struct Heat {
 }
 
 impl<T: Real> Graph<T> for Heat {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("width", self.width, Allowed::Above(0.0))?;
         let width = self.width.on(samples);

@@ -181,6 +181,7 @@ impl<T: Real> Laplacian<T> {
     }
 
     /// $AL$; `scratch` is room for the first pass, kept between calls.
+    #[inline(never)]
     pub fn pull(&self, codes: &Matrix<T>, scratch: &mut Matrix<T>, out: &mut Matrix<T>) {
         match &self.form {
             Form::Mixtures { factor, transposed } => {

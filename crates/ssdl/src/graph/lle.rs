@@ -27,6 +27,7 @@ pub struct Lle {
 }
 
 impl<T: Real> Graph<T> for Lle {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         Ok(Connected {
             laplacian: laplacian(samples, &Neighbours::within(samples, self.n_neighbors)),

@@ -5,6 +5,7 @@ mod distances;
 mod equal;
 pub mod given;
 mod heat;
+mod knobs;
 mod laplacian;
 pub mod learnt;
 pub mod lle;
@@ -18,6 +19,7 @@ pub use attachment::{Anchors, Attachment, Rule};
 pub use equal::Equal;
 pub use given::Given;
 pub use heat::Heat;
+pub use knobs::{GraphChoice, GraphKnobs, GraphSetters};
 pub use laplacian::Laplacian;
 pub(crate) use laplacian::combine;
 pub use learnt::Learnt;
@@ -27,7 +29,7 @@ pub use portrait::{Degrees, Portrait};
 pub use threshold::Threshold;
 pub use width::Width;
 
-use crate::{Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result};
 
 /// A way to connect samples.
 pub trait Graph<T: Real>: Sync {
@@ -45,6 +47,18 @@ pub struct Connected<T> {
     pub laplacian: Laplacian<T>,
     /// How a new sample is tied to the training samples.
     pub attachment: Attachment<T>,
+}
+
+/// A graph that is built already, for fits that share it.
+impl<T: Real> Graph<T> for Connected<T> {
+    fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        let (expected, got) = (self.laplacian.n_samples(), samples.columns());
+        if expected == got {
+            Ok(self.clone())
+        } else {
+            Err(Error::Shape { what: "samples of the graph".into(), expected, got })
+        }
+    }
 }
 
 impl<T: Real> Connected<T> {

@@ -28,6 +28,7 @@ impl Neighbours {
     ///
     /// $k$ is cut to $N-1$. Cost $nN^2$ multiply-adds, memory $kN$.
     #[must_use]
+    #[inline(never)]
     pub fn within<T: Real>(samples: &Matrix<T>, k: usize) -> Self {
         let k = k.min(samples.columns().saturating_sub(1));
         Self::search(samples, samples, k, true)
@@ -35,6 +36,7 @@ impl Neighbours {
 
     /// The `k` nearest of `samples` for every column of `new`; $k$ is cut to $N$.
     #[must_use]
+    #[inline(never)]
     pub fn between<T: Real>(samples: &Matrix<T>, new: &Matrix<T>, k: usize) -> Self {
         Self::search(samples, new, k.min(samples.columns()), false)
     }

@@ -50,6 +50,7 @@ pub struct Degrees {
 impl Portrait {
     /// Looks at a graph whose samples have these classes, where known.
     #[must_use]
+    #[inline(never)]
     pub fn of<T: Real>(laplacian: &Laplacian<T>, classes: &[Option<usize>]) -> Self {
         let ties = laplacian.ties();
         let n = laplacian.n_samples();

@@ -20,6 +20,7 @@ pub struct Threshold {
 }
 
 impl<T: Real> Graph<T> for Threshold {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("percentile", self.percentile, Allowed::Between(0.0, 1.0))?;
         check("width", self.width, Allowed::Above(0.0))?;

@@ -1,7 +1,7 @@
 //! The width σ of a heat kernel: absolute, or in mean distances.
 
 use super::distances::of_pairs;
-use crate::knobs::Setting;
+use crate::knobs::KnobValue;
 use crate::{Matrix, Real};
 
 /// σ of $e^{-d^2/2\sigma^2}$: a length, or a multiple of the mean distance between samples.
@@ -30,7 +30,7 @@ impl Width {
     }
 }
 
-impl Setting for Width {
+impl KnobValue for Width {
     type Given = Self;
     fn given(value: Self) -> Self {
         value

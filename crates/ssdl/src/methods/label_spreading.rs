@@ -3,18 +3,13 @@
 //! Zhou et al. (2003); with `clamp` the label propagation of Zhu, Ghahramani, Lafferty (2003). The
 //! system is solved, not iterated, so nothing depends on when one stops.
 
-use std::time::Instant;
-
-use super::request::{Admitted, Found, announce, bytes_of, cut_neighbours, fit_without_atoms};
-use super::{Description, Options, register};
-use crate::classifier::{Decision, Spread, Vote, Voters, labelled};
-use crate::fit::{Objective, Step, Stop, Watch};
+use super::{Description, Learner, cut_neighbours};
+use crate::classifier::{Decision, Spread, Vote, Voters};
+use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};
 use crate::graph::{Connected, Equal, Graph, Heat, Neighbours, Width};
-use crate::knobs::{choice, knobs};
-use crate::model::Model;
-use crate::{Error, Matrix, Real, Result, Samples};
+use crate::{Error, Matrix, Real, Result};
 
-choice! {
+crate::choice! {
     /// How much a pair of neighbours counts.
     pub enum Kernel {
         /// The nearer the more, by a heat kernel.
@@ -24,7 +19,7 @@ choice! {
     }
 }
 
-knobs! {
+crate::knobs! {
     /// The knobs of label spreading, and the way to fit it from code.
     ///
     /// ```
@@ -37,20 +32,21 @@ knobs! {
         /// Neighbours of a sample, counted from either side; cut to one less than the samples.
         n_neighbors "k": usize = 5, WholeFrom(1);
         /// Width of the `heat` kernel; `0.2x` is a fifth of the mean distance.
-        width "σ": Width = Width::Relative(0.2), Above(0.0);
+        width "σ sigma": Width = Width::Relative(0.2), Above(0.0);
         /// What comes from the neighbours rather than from the own label.
-        spreading "α": f64 = 0.8, Between(0.0, 1.0);
+        spreading "α alpha": f64 = 0.8, Between(0.0, 1.0);
         /// Whether given labels are held (label propagation); `spreading` has no meaning then.
         clamp "": bool = false, Switch;
         /// Residual, relative to the labels, at which the solver stops.
         tolerance "": f64 = 1e-10, Above(0.0);
-        /// Iterations of the solver, at the most.
+        /// Maximum number of iterations of the solver.
         max_iterations "": usize = 1000, WholeFrom(1);
     }
 }
 
 const DESCRIPTION: Description = Description {
     name: "label-spreading",
+    class: "LabelSpreading",
     title: "Label spreading over a graph of neighbours",
     reference: "Zhou, Bousquet, Lal, Weston, Schölkopf (2003)",
     link: "https://papers.nips.cc/paper/2506-learning-with-local-and-global-consistency",
@@ -70,77 +66,38 @@ take the label of the labelled sample nearest to them.",
     published: &[],
 };
 
-register!(LabelSpreading);
+impl Learner for LabelSpreading {
+    const DESCRIPTION: Description = DESCRIPTION;
 
-impl LabelSpreading {
-    /// Fits raw samples, watched, with preparation, seed, threads and graph of your own. The graph
-    /// must be one of affinities.
-    ///
-    /// Cost: $nN^2$ once for the neighbours, then $C$ multiply-adds per edge and iteration.
-    ///
-    /// # Errors
-    /// If a knob, the labels, the samples or the graph do not allow it, or the memory limit is too
-    /// low.
-    pub fn fit_with<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.check()?;
-        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
-            let most = (admitted.features.columns() - 1).max(1);
-            let cut = self.n_neighbors(cut_neighbours(self.n_neighbors, most, watch));
-            let begun = Instant::now();
-            let connected = cut.connect(&admitted.features, options)?;
-            let graph_seconds = begun.elapsed().as_secs_f64();
-            announce(Step::Graph, self.max_iterations, watch)?;
-            Ok((cut.values(), Found { graph_seconds, ..cut.spread(admitted, connected, watch)? }))
-        })
+    fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        let most = sizes.n_samples.saturating_sub(1).max(1);
+        cut_neighbours(&mut self.n_neighbors, most, notice);
     }
 
-    /// Bytes that a fit of this size will need at its peak, samples included.
-    #[must_use]
-    pub fn memory_needed<T: Real>(
-        &self,
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> u64 {
+    fn bytes(&self, sizes: &Sizes) -> u64 {
         // The samples, a copy in single precision for the search, arrays of the solver, and the graph:
         // pairs with distances, weights, and the balanced ones, all with an index.
+        let Sizes { n_features, n_samples, n_classes, .. } = *sizes;
         let k = self.n_neighbors.min(n_samples);
-        let edges = k.saturating_mul(8);
-        let solver = bytes_of::<T>(
-            n_features,
-            n_samples,
-            n_classes.saturating_mul(6).saturating_add(edges.saturating_mul(2)),
-        );
+        let edges = k.saturating_mul(16);
+        let solver = sizes.bytes(n_classes.saturating_mul(6).saturating_add(edges));
         // A relative width looks at pairs of at most 4,096 samples.
         let seen = n_samples.min(4096);
         let pairs = match (self.kernel, self.width) {
-            (Kernel::Heat, Width::Relative(_)) => bytes_of::<f64>(n_features, 3 * seen, seen),
+            (Kernel::Heat, Width::Relative(_)) => {
+                Sizes { n_features, n_samples: 3 * seen, scalar: 8, ..*sizes }.bytes(seen)
+            }
             _ => 0,
         };
-        let search = bytes_of::<f32>(n_features, n_samples, k);
+        let search = Sizes { scalar: 4, ..*sizes }.bytes(k);
         solver.saturating_add(search).saturating_add(pairs)
     }
 
-    fn connect<T: Real>(&self, features: &Matrix<T>, options: &Options<T>) -> Result<Connected<T>> {
-        let Self { n_neighbors, width, .. } = *self;
-        match (&options.graph, self.kernel) {
-            (Some(graph), _) => graph.build(features),
-            (None, Kernel::Heat) => Heat { n_neighbors, width }.build(features),
-            (None, Kernel::Neighbours) => Equal { n_neighbors }.build(features),
-        }
-    }
-
-    fn spread<T: Real>(
-        &self,
-        admitted: &Admitted<T>,
-        Connected { laplacian, attachment }: Connected<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Found<T>> {
+    /// A graph that is given must be one of affinities. Cost: $nN^2$ once for the neighbours, then $C$
+    /// multiply-adds per edge and iteration.
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        let Connected { laplacian, attachment } =
+            turns.graph(self.max_iterations, |_| self.connect(given))?;
         let Some(weights) = laplacian.affinities() else {
             return Err(Error::Graph(
                 "labels spread along weights between pairs of samples; neighbour lists and \
@@ -150,42 +107,48 @@ impl LabelSpreading {
         };
         let Self { spreading, clamp, tolerance, max_iterations, .. } = *self;
         let spread = Spread { spreading, clamp, tolerance, max_iterations };
-        let mut found = spread.over(weights, &admitted.labels);
+        let mut found = spread.spread(weights, &given.labels);
         if !found.converged {
-            watch.notice(&format!(
-                "the solver stopped after {max_iterations} iterations, unfinished; raise \
+            turns.notice(&format!(
+                "the solver stopped after {max_iterations} iterations before it converged; raise \
                  max_iterations or tolerance"
             ));
         }
         if !found.unreached.is_empty() {
-            watch.notice(&format!(
+            turns.notice(&format!(
                 "{} of {} samples are reached by no label; each takes that of the nearest labelled \
                  sample",
                 found.unreached.len(),
-                admitted.labels.len()
+                given.labels.len()
             ));
-            follow_nearest(admitted, &found.unreached, &mut found.shares);
+            follow_nearest(given, &found.unreached, &mut found.shares);
         }
-        let objective = Objective {
-            manifold: found.roughness,
-            discrimination: (1.0 - spreading) / spreading * found.misfit,
-            ..Objective::default()
-        };
+        let objective = Objective::new([
+            ("manifold", found.roughness),
+            ("discrimination", (1.0 - spreading) / spreading * found.misfit),
+        ]);
+        turns.end(found.iterations, objective);
         let vote = Vote { shares: found.shares, voters: Voters::All, attachment };
-        Ok(Found {
-            decision: Decision::Vote(vote),
-            objective,
-            iterations: found.iterations,
-            stop: if found.converged { Stop::Converged } else { Stop::Limit },
-            graph_seconds: 0.0,
-        })
+        let stop = if found.converged { Stop::Converged } else { Stop::Limit };
+        Ok(Learnt::without_atoms(Decision::vote(vote), stop))
+    }
+}
+
+impl LabelSpreading {
+    fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Connected<T>> {
+        let Self { n_neighbors, width, .. } = *self;
+        match (given.graph, self.kernel) {
+            (Some(graph), _) => graph.build(&given.samples),
+            (None, Kernel::Heat) => Heat { n_neighbors, width }.build(&given.samples),
+            (None, Kernel::Neighbours) => Equal { n_neighbors }.build(&given.samples),
+        }
     }
 }
 
 /// Gives the chosen samples the label of the labelled sample nearest to each.
-fn follow_nearest<T: Real>(admitted: &Admitted<T>, chosen: &[usize], shares: &mut Matrix<T>) {
-    let (features, labels) = (&admitted.features, &admitted.labels);
-    let known = labelled(labels);
+fn follow_nearest<T: Real>(given: &Given<'_, T>, chosen: &[usize], shares: &mut Matrix<T>) {
+    let (features, labels) = (&given.samples, &given.labels);
+    let known = labels.labelled();
     let (known_features, open) = (features.select_columns(&known), features.select_columns(chosen));
     let nearest = Neighbours::between(&known_features, &open, 1);
     for (at, &i) in chosen.iter().enumerate() {

@@ -1,214 +1,125 @@
 //! Each published method is one file that composes the stages; this list is their register.
 //!
-//! From [`all`] come the program's `methods` and `fit --method`, the generated documentation and
-//! the contract tests. To add a method: write its file, add its line.
+//! A method is a set of knobs, a [`Description`] and [`Learner::learn`]; everything around it
+//! (checks, preparation, memory, threads, the model) is the same for all. From [`all`] come the
+//! program's `methods` and `fit --method`, the generated documentation, the Python classes and the
+//! contract tests. To add a method: write its file, add its line.
 
-mod compose;
-mod connect;
+mod fit;
 mod graph_sc;
 mod label_spreading;
 mod linear_svm;
 mod nearest;
-mod request;
+mod register;
 mod ridge;
 mod self_training;
 mod ssdl_ga;
 mod ussdl;
 
-pub use compose::{Coder, DictionaryUpdate};
-pub use connect::{GraphChoice, GraphKnobs};
+pub use fit::Options;
 pub use graph_sc::GraphSc;
 pub use label_spreading::{Kernel, LabelSpreading};
 pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
-pub use request::Options;
+pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
 pub use self_training::{Base, SelfTraining};
 pub use ssdl_ga::SsdlGa;
 pub use ussdl::Ussdl;
 
-use std::marker::PhantomData;
-
-use crate::fit::Watch;
-use crate::knobs::{Knob, Knobbed};
+use crate::dictionary::AtomCount;
+use crate::fit::{Given, Learnt, Silent, Sizes, Turns, Watch};
+use crate::knobs::Knobbed;
 use crate::model::Model;
-use crate::{Error, Real, Result, Samples};
+use crate::{Real, Result, Samples};
 
 /// Every method, in the order they are shown.
 #[must_use]
+#[inline(never)]
 pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
     vec![
-        &Registered::<SsdlGa>::NEW,
-        &Registered::<Ussdl>::NEW,
-        &Registered::<GraphSc>::NEW,
-        &Registered::<LinearSvm>::NEW,
-        &Registered::<Ridge>::NEW,
-        &Registered::<Nearest>::NEW,
-        &Registered::<LabelSpreading>::NEW,
-        &Registered::<SelfTraining>::NEW,
+        registered::<SsdlGa, T>(),
+        registered::<Ussdl, T>(),
+        registered::<GraphSc, T>(),
+        registered::<LinearSvm, T>(),
+        registered::<Ridge, T>(),
+        registered::<Nearest, T>(),
+        registered::<LabelSpreading, T>(),
+        registered::<SelfTraining, T>(),
     ]
 }
 
-/// The method of this name.
-///
-/// # Errors
-/// If there is none; the error lists the names.
-pub fn find<T: Real>(name: &str) -> Result<&'static dyn Method<T>> {
-    all::<T>().into_iter().find(|method| method.describe().name == name).ok_or_else(|| {
-        let known: Vec<&str> = all::<T>().iter().map(|method| method.describe().name).collect();
-        Error::Unknown { what: "method", got: name.to_owned(), known: known.join(", ") }
-    })
-}
+/// How undecided the probabilities of scores are where a method has no knob for it: the default of
+/// SSDL-GA.
+const SHARPNESS: f64 = 1.7;
 
-/// A method as the register sees it: described, with knobs by name, ready to fit.
-pub trait Method<T: Real>: Sync {
+/// A method: its knobs are the type, the rest is here.
+pub trait Learner: Knobbed {
     /// What it is.
-    fn describe(&self) -> &'static Description;
+    const DESCRIPTION: Description;
 
-    /// Its knobs, with defaults and ranges.
-    fn knobs(&self) -> Vec<Knob>;
+    /// Cuts knobs to what samples of these sizes allow, and reports each reduction.
+    fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        let _ = (sizes, notice);
+    }
 
-    /// Checks knobs given as (name, value) text without fitting.
+    /// Peak bytes of a fit of this size, samples included.
+    fn bytes(&self, sizes: &Sizes) -> u64;
+
+    /// Learns from prepared samples. Knobs are checked and reduced already, and the fit runs inside
+    /// the threads that were asked for.
     ///
     /// # Errors
-    /// If a name is unknown or a value out of range.
-    fn check(&self, knobs: &[(String, String)]) -> Result<()>;
+    /// If the labels or the samples do not allow it, or the observer cancels before there is a result.
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>>;
 
-    /// Bytes that a fit of this size will need at its peak, samples included (features counted
-    /// after preparation).
-    ///
-    /// # Errors
-    /// If a knob's name is unknown or its value out of range.
-    fn memory_needed(
-        &self,
-        knobs: &[(String, String)],
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> Result<u64>;
+    /// Bytes that a fit of this size will need at its peak, samples included (features counted after
+    /// preparation).
+    fn memory_needed<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
+        let (n_labelled, scalar) = (n_samples, size_of::<T>());
+        let sizes = Sizes { n_features, n_samples, n_labelled, n_classes, scalar };
+        let mut knobs = self.clone();
+        knobs.reduce(&sizes, &mut |_| {});
+        knobs.bytes(&sizes)
+    }
 
-    /// Fits a model to raw samples.
+    /// Fits raw samples with the paper's preparation (unit norm times 5), seed 0 and all cores.
     ///
     /// # Errors
     /// If a knob, the labels or the samples do not allow it.
-    fn fit(
-        &self,
-        knobs: &[(String, String)],
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>>;
-}
-
-/// What a method's knobs must offer to stand in the register.
-trait Register: Knobbed + 'static {
-    const DESCRIPTION: Description;
-
-    fn bytes<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64;
-    fn run<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>>;
-}
-
-/// Puts a type of knobs into the register by its own `memory_needed` and `fit_with`; the file it is
-/// called in has the `DESCRIPTION`.
-macro_rules! register {
-    ($Knobs:ty) => {
-        impl $crate::methods::Register for $Knobs {
-            const DESCRIPTION: $crate::methods::Description = DESCRIPTION;
-
-            fn bytes<T: $crate::Real>(
-                &self,
-                features: usize,
-                samples: usize,
-                classes: usize,
-            ) -> u64 {
-                self.memory_needed::<T>(features, samples, classes)
-            }
-
-            fn run<T: $crate::Real>(
-                &self,
-                samples: $crate::Samples<T>,
-                options: &$crate::methods::Options<T>,
-                watch: &mut dyn $crate::fit::Watch,
-            ) -> $crate::Result<$crate::Model<T>> {
-                self.fit_with(samples, options, watch)
-            }
-        }
-    };
-}
-use register;
-
-/// The register's view of a method.
-struct Registered<K>(PhantomData<fn() -> K>);
-
-impl<K> Registered<K> {
-    const NEW: Self = Self(PhantomData);
-}
-
-impl<T: Real, K: Register> Method<T> for Registered<K> {
-    fn describe(&self) -> &'static Description {
-        const { &K::DESCRIPTION }
+    fn fit<T: Real>(&self, samples: Samples<T>) -> Result<Model<T>> {
+        self.fit_with(samples, &Options::default(), &mut Silent)
     }
 
-    fn knobs(&self) -> Vec<Knob> {
-        K::list()
-    }
-
-    fn check(&self, knobs: &[(String, String)]) -> Result<()> {
-        K::read(knobs).map(drop)
-    }
-
-    fn memory_needed(
+    /// Fits raw samples, observed, with preparation, seed, threads and graph of your own.
+    ///
+    /// # Errors
+    /// If a knob, the labels or the samples do not allow it, or the memory limit is too low.
+    #[inline(never)]
+    fn fit_with<T: Real>(
         &self,
-        knobs: &[(String, String)],
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> Result<u64> {
-        Ok(K::read(knobs)?.bytes::<T>(n_features, n_samples, n_classes))
-    }
-
-    fn fit(
-        &self,
-        knobs: &[(String, String)],
         samples: Samples<T>,
         options: &Options<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
-        K::read(knobs)?.run(samples, options, watch)
+        fit::fit(self, samples, options, watch)
     }
 }
 
-/// What is known of a method before it runs; documentation is made from this.
-#[derive(Clone, Copy, Debug)]
-pub struct Description {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// The acronym spelt out.
-    pub title: &'static str,
-    /// Who published it, and where.
-    pub reference: &'static str,
-    /// Where it can be read.
-    pub link: &'static str,
-    /// The objective, in KaTeX.
-    pub objective: &'static str,
-    /// The objective, in plain text for terminals.
-    pub objective_text: &'static str,
-    /// One paragraph: what it does and when to take it.
-    pub summary: &'static str,
-    /// Whether unlabelled samples are used.
-    pub semi_supervised: bool,
-    /// Whether new samples can be classified after the fit.
-    pub inductive: bool,
-    /// Whether a graph between the samples takes part; if so, users may bring their own.
-    pub uses_graph: bool,
-    /// Whether codes pull on each other (`group`) or are found one by one (`individual`); `none`
-    /// without atoms.
-    pub coding: &'static str,
-    /// Knobs used in the paper's experiments: data set, then (knob, value).
-    pub published: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+/// Fixes the number of atoms for these samples, cut to as many as there are.
+fn cut_atoms(count: &mut AtomCount, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+    let asked = count.resolve(sizes.n_features, sizes.n_classes);
+    let most = sizes.n_samples;
+    if asked > most {
+        notice(&format!("n_atoms cut from {asked} to {most}, the number of samples"));
+    }
+    *count = AtomCount::Exactly(asked.min(most));
+}
+
+/// Cuts a number of neighbours to what there is, and reports it.
+fn cut_neighbours(asked: &mut usize, most: usize, notice: &mut dyn FnMut(&str)) {
+    if *asked > most {
+        notice(&format!("n_neighbors cut from {asked} to {most}: there are no more"));
+        *asked = most;
+    }
 }

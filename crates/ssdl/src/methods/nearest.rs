@@ -1,15 +1,12 @@
 //! The nearest labelled sample decides: the simplest baseline there is.
 
-use super::request::{Found, bytes_of, cut_neighbours, fit_without_atoms};
-use super::{Description, Options, register};
+use super::{Description, Learner, cut_neighbours};
 use crate::classifier::{Decision, Vote, Voters, indicators};
-use crate::fit::{Objective, Stop, Watch};
+use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};
 use crate::graph::{Attachment, Rule};
-use crate::knobs::knobs;
-use crate::model::Model;
-use crate::{Real, Result, Samples};
+use crate::{Real, Result};
 
-knobs! {
+crate::knobs! {
     /// The knobs of the nearest neighbours, and the way to fit them from code.
     ///
     /// ```
@@ -24,13 +21,14 @@ knobs! {
 
 const DESCRIPTION: Description = Description {
     name: "nearest",
+    class: "Nearest",
     title: "Nearest labelled samples",
     reference: "Cover, Hart (1967)",
     link: "https://doi.org/10.1109/TIT.1967.1053964",
     objective: r"\hat y(x)=\operatorname*{arg\,max}_c\ \bigl|\{i\in\mathrm{knn}(x):y_i=c\}\bigr|",
     objective_text: "the class of most of the k nearest labelled samples",
     summary: "Each sample takes the class of the labelled sample nearest to it, or the majority of \
-the k nearest. A baseline without training; unlabelled samples have no say.",
+the k nearest. A baseline without training; unlabelled samples are not used.",
     semi_supervised: false,
     inductive: true,
     uses_graph: false,
@@ -38,59 +36,36 @@ the k nearest. A baseline without training; unlabelled samples have no say.",
     published: &[],
 };
 
-register!(Nearest);
+impl Learner for Nearest {
+    const DESCRIPTION: Description = DESCRIPTION;
 
-impl Nearest {
-    /// Fits raw samples, watched, with preparation, seed and threads of your own.
-    ///
-    /// # Errors
-    /// If a knob, the labels or the samples do not allow it, or the memory limit is too low.
-    pub fn fit_with<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.check()?;
-        fit_without_atoms(self, samples, options, watch, |admitted, watch| {
-            let k = cut_neighbours(self.n_neighbors, admitted.labels.n_labelled(), watch);
-            let rule = Rule::Neighbours { n_neighbors: k, both_ways: false };
-            let mut vote = Vote {
-                shares: indicators(&admitted.labels),
-                voters: Voters::Labelled,
-                attachment: Attachment::new(rule),
-            };
-            let assigned = admitted.labels.assigned();
-            let open: Vec<usize> = (0..assigned.len()).filter(|&i| assigned[i].is_none()).collect();
-            if !open.is_empty() {
-                let unlabelled = admitted.features.select_columns(&open);
-                let said = vote.on(&admitted.features, &admitted.labels, &unlabelled)?;
-                for (&i, column) in open.iter().zip(said.iter_columns()) {
-                    vote.shares.column_mut(i).copy_from_slice(column);
-                }
-            }
-            let found = Found {
-                decision: Decision::Vote(vote),
-                objective: Objective::default(),
-                iterations: 1,
-                stop: Stop::Converged,
-                graph_seconds: 0.0,
-            };
-            Ok((self.n_neighbors(k).values(), found))
-        })
+    fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        cut_neighbours(&mut self.n_neighbors, sizes.n_labelled, notice);
     }
 
-    /// Bytes that a fit of this size will need at its peak, samples included.
-    #[must_use]
-    pub fn memory_needed<T: Real>(
-        &self,
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> u64 {
+    fn bytes(&self, sizes: &Sizes) -> u64 {
         // The search works on a copy of the samples in single precision, and of the labelled ones.
-        let copies = bytes_of::<T>(n_features, n_samples, 2 * n_classes);
-        let search = bytes_of::<f32>(n_features, n_samples, self.n_neighbors.min(n_samples));
-        copies.saturating_mul(2).saturating_add(search.saturating_mul(2))
+        let copies = sizes.bytes(2 * sizes.n_classes).saturating_mul(2);
+        let search = Sizes { scalar: 4, ..*sizes }.bytes(self.n_neighbors.min(sizes.n_samples));
+        copies.saturating_add(search.saturating_mul(2))
+    }
+
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        let Given { samples, labels, .. } = given;
+        let rule = Rule::Neighbours { n_neighbors: self.n_neighbors, both_ways: false };
+        let mut vote = Vote {
+            shares: indicators(labels),
+            voters: Voters::Labelled,
+            attachment: Attachment::new(rule),
+        };
+        let open = labels.unlabelled();
+        if !open.is_empty() {
+            let found = vote.judge(samples, labels, &samples.select_columns(&open))?;
+            for (&i, column) in open.iter().zip(found.iter_columns()) {
+                vote.shares.column_mut(i).copy_from_slice(column);
+            }
+        }
+        turns.end(1, Objective::default());
+        Ok(Learnt::without_atoms(Decision::vote(vote), Stop::Converged))
     }
 }

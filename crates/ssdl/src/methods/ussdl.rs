@@ -2,27 +2,34 @@
 //!
 //! Wang, Guo, Li (2015). Without the graph every sample is coded by itself.
 
-use super::{Description, Options, SsdlGa, register, ssdl_ga};
-use crate::fit::Watch;
-use crate::knobs::{Knob, Knobbed, names};
-use crate::model::Model;
-use crate::{Error, Real, Result, Samples};
+use super::{Description, Learner, cut_atoms, ssdl_ga};
+use crate::classifier::MarginKnobs;
+use crate::dictionary::AtomCount;
+use crate::fit::{Coupled, Given, Learnt, Sizes, SolverKnobs, Turns};
+use crate::{Real, Result};
 
-/// Knobs of SSDL-GA that mean nothing without a graph.
-const HIDDEN: &[&str] = &[
-    "manifold",
-    "graph",
-    "n_neighbors",
-    "width",
-    "percentile",
-    "smoothness",
-    "normalise_trace",
-    "halve_new",
-    "denoise",
-];
+crate::knobs! {
+    /// The knobs of USSDL, and the way to fit it from code.
+    ///
+    /// ```
+    /// use ssdl::{methods::Ussdl, prelude::*};
+    /// let method = Ussdl::new().n_atoms(50).sparsity(0.2).discrimination(1.0);
+    /// ```
+    pub struct Ussdl {
+        /// Number of atoms, cut to the samples; `auto`: one per feature, or 10 per class if more, 200 at most.
+        n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
+        /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
+        sparsity "λ lambda": f64 = 0.3, From(0.0);
+        /// The classes' hold on the codes.
+        classes: MarginKnobs = MarginKnobs::new();
+        /// The solvers.
+        solver: SolverKnobs = SolverKnobs::new();
+    }
+}
 
 const DESCRIPTION: Description = Description {
     name: "ussdl",
+    class: "USSDL",
     title: "Adaptively unified semi-supervised dictionary learning with active points",
     reference: "Wang, Guo, Li (ICCV 2015), as the graph-free case of SSDL-GA",
     link: "https://arxiv.org/abs/2009.05964",
@@ -38,78 +45,31 @@ and keeps no training samples in the model, but it does not use the shape of the
     ..ssdl_ga::DESCRIPTION
 };
 
-/// USSDL with the knobs it shares with SSDL-GA.
-///
-/// ```
-/// use ssdl::methods::{SsdlGa, Ussdl};
-/// let method = Ussdl::from(SsdlGa::new().n_atoms(50).sparsity(0.2));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ussdl {
-    knobs: SsdlGa,
-}
-
-impl From<SsdlGa> for Ussdl {
-    /// The same knobs without the graph.
-    fn from(knobs: SsdlGa) -> Self {
-        Self { knobs: knobs.manifold(0.0) }
-    }
-}
-
 impl Ussdl {
-    fn from_pairs(pairs: &[(String, String)]) -> Result<Self> {
-        let all = SsdlGa::knobs();
-        let hidden = all.iter().filter(|knob| HIDDEN.contains(&knob.name));
-        for knob in hidden {
-            if let Some((given, _)) = pairs.iter().find(|(given, _)| names(knob, given)) {
-                let known: Vec<&str> = visible().iter().map(|knob| knob.name).collect();
-                return Err(Error::Unknown {
-                    what: "knob of ussdl (it has no graph)",
-                    got: given.clone(),
-                    known: known.join(", "),
-                });
-            }
+    fn coupled(&self, sizes: &Sizes) -> Coupled<'_> {
+        Coupled {
+            n_atoms: self.n_atoms.resolve(sizes.n_features, sizes.n_classes),
+            fill_atoms: false,
+            sparsity: self.sparsity,
+            graph: None,
+            classes: Some(&self.classes),
+            solver: &self.solver,
         }
-        SsdlGa::from_pairs(pairs).map(Self::from)
-    }
-
-    /// Bytes that a fit of this size will need at its peak, samples included.
-    #[must_use]
-    pub fn memory_needed<T: Real>(
-        &self,
-        n_features: usize,
-        n_samples: usize,
-        n_classes: usize,
-    ) -> u64 {
-        self.knobs.memory_needed::<T>(n_features, n_samples, n_classes)
-    }
-
-    /// Fits raw samples, watched, with preparation, seed and threads of your own.
-    ///
-    /// # Errors
-    /// If a knob, the labels or the samples do not allow it.
-    pub fn fit_with<T: Real>(
-        &self,
-        samples: Samples<T>,
-        options: &Options<T>,
-        watch: &mut dyn Watch,
-    ) -> Result<Model<T>> {
-        self.knobs.fit_as(samples, options, watch, &DESCRIPTION)
     }
 }
 
-fn visible() -> Vec<Knob> {
-    SsdlGa::knobs().into_iter().filter(|knob| !HIDDEN.contains(&knob.name)).collect()
-}
+impl Learner for Ussdl {
+    const DESCRIPTION: Description = DESCRIPTION;
 
-impl Knobbed for Ussdl {
-    fn list() -> Vec<Knob> {
-        visible()
+    fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        cut_atoms(&mut self.n_atoms, sizes, notice);
     }
 
-    fn read(knobs: &[(String, String)]) -> Result<Self> {
-        Self::from_pairs(knobs)
+    fn bytes(&self, sizes: &Sizes) -> u64 {
+        self.coupled(sizes).bytes(sizes)
+    }
+
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        self.coupled(&given.sizes()).learn_with_classes(given, turns)
     }
 }
-
-register!(Ussdl);

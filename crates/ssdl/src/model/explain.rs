@@ -1,11 +1,11 @@
 //! Why the model says what it says of a sample: its parts, and who is near.
 //!
 //! A linear score is a sum over the parts of a code, $s_c=b_c+\sum_ka_kW_{kc}$, so each atom (each
-//! feature, where there are no atoms) has a share of it. The training samples nearest in the graph
+//! feature, where there are no atoms) has a share of it; so has each atom in what its class explains. The training samples nearest in the graph
 //! pull the code, or vote.
 
-use super::Model;
-use crate::classifier::{Decision, Voters, labelled};
+use super::{Model, Prediction, Seen};
+use crate::classifier::Voters;
 use crate::graph::Attachment;
 use crate::{Error, Matrix, Real, Result};
 
@@ -16,7 +16,7 @@ pub struct Part<T> {
     pub index: usize,
     /// How much of it, $a_k$.
     pub amount: T,
-    /// What it adds to the score of each class, $a_kW_{kc}$; empty where training samples vote.
+    /// What it adds to the score of each class; empty where training samples vote.
     pub votes: Vec<T>,
 }
 
@@ -54,6 +54,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If there is no such sample.
+    #[inline(never)]
     pub fn explain(&self, samples: &[usize]) -> Result<Vec<Explanation<T>>> {
         let n_samples = self.codes.columns();
         if let Some(&sample) = samples.iter().find(|&&sample| sample >= n_samples) {
@@ -61,13 +62,14 @@ impl<T: Real> Model<T> {
                 "there is no training sample {sample}; there are {n_samples}, counted from 0"
             )));
         }
-        let said = self.transduction();
+        let prediction = self.transduction();
+        let features = self.training().unwrap_or(&self.codes);
         samples
             .iter()
             .map(|&sample| {
-                let shares = (said.scores.column(sample), said.probabilities.column(sample));
+                let both = (features.column(sample), self.codes.column(sample));
                 let neighbours = self.neighbours_of(sample)?;
-                Ok(self.explained(self.codes.column(sample), shares, neighbours))
+                Ok(self.explained(both, (&prediction, sample), neighbours))
             })
             .collect()
     }
@@ -76,32 +78,48 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If the number of features is wrong or a value is not finite.
+    #[inline(never)]
     pub fn explain_new(&self, raw: Matrix<T>) -> Result<Vec<Explanation<T>>> {
-        let prepared = self.preparation.apply(raw.clone())?;
-        let said = self.predict(raw)?;
-        let neighbours = self.neighbours(&prepared)?;
-        let each = neighbours.into_iter().enumerate().map(|(j, neighbours)| {
-            let shares = (said.scores.column(j), said.probabilities.column(j));
-            self.explained(said.codes.column(j), shares, neighbours)
+        let seen = self.see(raw)?;
+        let all: Vec<usize> = (0..seen.codes().columns()).collect();
+        self.explain_seen(&seen, &self.judge(&seen)?, &all)
+    }
+
+    /// Why some of the samples that were seen are judged as they are; `prediction` is what
+    /// [`Model::judge`] says of all of them.
+    ///
+    /// # Errors
+    /// If the neighbours of a sample cannot be found, which only a learnt graph knows.
+    #[inline(never)]
+    pub fn explain_seen(
+        &self,
+        seen: &Seen<T>,
+        prediction: &Prediction<T>,
+        samples: &[usize],
+    ) -> Result<Vec<Explanation<T>>> {
+        let neighbours = self.neighbours(seen, samples)?;
+        let each = samples.iter().zip(neighbours).map(|(&j, neighbours)| {
+            let both = (seen.prepared().column(j), seen.codes().column(j));
+            self.explained(both, (prediction, j), neighbours)
         });
         Ok(each.collect())
     }
 
+    /// Explains one sample, given as its prepared features and its code.
     fn explained(
         &self,
-        code: &[T],
-        (scores, probabilities): (&[T], &[T]),
+        both: (&[T], &[T]),
+        (prediction, sample): (&Prediction<T>, usize),
         mut neighbours: Vec<Neighbour<T>>,
     ) -> Explanation<T> {
+        let code = both.1;
+        let scores = prediction.scores.column(sample);
+        let probabilities = prediction.probabilities.column(sample);
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].wide().total_cmp(&scores[a].wide()).then(a.cmp(&b)));
         let (class, second) = (order[0], order.get(1).copied());
-        let votes = |k: usize| match &self.decision {
-            Decision::Linear(classifier) => {
-                classifier.weights.iter_columns().map(|weights| code[k] * weights[k]).collect()
-            }
-            Decision::Vote(_) => Vec::new(),
-        };
+        let known = self.known();
+        let votes = |k: usize| self.decision.votes(&known, both, k);
         let used = (0..code.len()).filter(|&k| code[k] != T::zero());
         let mut parts: Vec<Part<T>> =
             used.map(|k| Part { index: k, amount: code[k], votes: votes(k) }).collect();
@@ -123,29 +141,31 @@ impl<T: Real> Model<T> {
         }
     }
 
-    /// The training samples that prepared samples are tied to, or that vote on them.
-    fn neighbours(&self, prepared: &Matrix<T>) -> Result<Vec<Vec<Neighbour<T>>>> {
-        if let Decision::Vote(vote) = &self.decision {
-            let voters = self.voters(vote.voters, None);
-            return near(&vote.attachment, &self.codes, &voters, prepared);
+    /// The training samples that some of the samples seen are tied to, or that vote on them.
+    fn neighbours(&self, seen: &Seen<T>, samples: &[usize]) -> Result<Vec<Vec<Neighbour<T>>>> {
+        if let Some(vote) = self.decision.voting() {
+            let (voters, new) =
+                (self.voters(vote.voters, None), seen.codes().select_columns(samples));
+            return near(&vote.attachment, &self.codes, &voters, &new);
         }
-        let Some(anchors) = self.anchors(prepared)? else {
-            return Ok(vec![Vec::new(); prepared.columns()]);
+        let Some(anchors) = seen.anchors() else {
+            return Ok(vec![Vec::new(); samples.len()]);
         };
-        let of = |j| anchors.of(j).map(|(sample, weight)| Neighbour { sample, weight }).collect();
-        Ok((0..prepared.columns()).map(of).collect())
+        let of = |&j| anchors.of(j).map(|(sample, weight)| Neighbour { sample, weight }).collect();
+        Ok(samples.iter().map(of).collect())
     }
 
     /// The neighbours of a training sample as if it were new: among all others.
     fn neighbours_of(&self, sample: usize) -> Result<Vec<Neighbour<T>>> {
-        let (attachment, seen, others) = match (&self.decision, &self.tied) {
-            (Decision::Vote(vote), _) => {
+        let tied = self.tie.as_ref().zip(self.training.as_ref());
+        let (attachment, seen, others) = match (self.decision.voting(), tied) {
+            (Some(vote), _) => {
                 (&vote.attachment, &self.codes, self.voters(vote.voters, Some(sample)))
             }
-            (_, Some(tied)) => {
-                (&tied.attachment, &tied.training, self.voters(Voters::All, Some(sample)))
+            (None, Some((tie, training))) => {
+                (&tie.attachment, training, self.voters(Voters::All, Some(sample)))
             }
-            (_, None) => return Ok(Vec::new()),
+            (None, None) => return Ok(Vec::new()),
         };
         let found = near(attachment, seen, &others, &seen.select_columns(&[sample]))?;
         Ok(found.into_iter().next().unwrap_or_default())
@@ -155,7 +175,7 @@ impl<T: Real> Model<T> {
     fn voters(&self, voters: Voters, without: Option<usize>) -> Vec<usize> {
         let mut places = match voters {
             Voters::All => (0..self.labels.len()).collect(),
-            Voters::Labelled => labelled(&self.labels),
+            Voters::Labelled => self.labels.labelled(),
         };
         places.retain(|&place| Some(place) != without);
         places
@@ -169,9 +189,10 @@ fn near<T: Real>(
     among: &[usize],
     samples: &Matrix<T>,
 ) -> Result<Vec<Vec<Neighbour<T>>>> {
-    let memory = match attachment.memory.is_empty() {
-        true => Vec::new(),
-        false => among.iter().map(|&place| attachment.memory[place]).collect(),
+    let memory = if attachment.memory.is_empty() {
+        Vec::new()
+    } else {
+        among.iter().map(|&place| attachment.memory[place]).collect()
     };
     let attachment = Attachment { memory, ..attachment.clone() };
     let anchors = attachment.anchor(&training.select_columns(among), samples)?;

@@ -10,12 +10,13 @@ use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
 
-use super::header::{self, Header, SavedAttachment, refuse};
-use super::tensor::{Tensor, dtype, from_little_endian, little_endian};
-use super::{Model, OutOfSample, Tied};
-use crate::classifier::{Decision, LinearClassifier, Vote, Voters};
+use super::header::{self, Header, SavedAttachment, SavedTie, refuse};
+use super::tensor::{Tensor, dtype, from_little_endian};
+use super::{CodingRule, Model, TieRule};
+use crate::classifier::Decision;
 use crate::graph::Attachment;
 use crate::samples::prepare::{Pipeline, Plan};
+use crate::stored::{Source, Stored};
 use crate::{Error, Labels, Matrix, Real, Result};
 
 impl<T: Real> Model<T> {
@@ -23,6 +24,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If the folder or the disk does not allow it; the old file is then still there.
+    #[inline(never)]
     pub fn save(&self, path: &Path) -> Result<()> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let metadata = self.metadata().map_err(io)?;
@@ -51,6 +53,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If the model cannot be written down in this format; no fitted model is known that cannot.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let io = |source| Error::Io { path: header::in_memory().to_owned(), source };
         let metadata = self.metadata().map_err(io)?;
@@ -62,6 +65,7 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// If the file cannot be read, is not a model, is of another version or number type, or its
     /// parts do not fit each other. Nothing larger than the file is allocated.
+    #[inline(never)]
     pub fn load(path: &Path) -> Result<Self> {
         // The header is read and judged before the body, so hostile bytes stay cheap.
         let header = header::of_file(path)?;
@@ -74,6 +78,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// As [`Model::load`], with the place of the path taken by words.
+    #[inline(never)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(header::in_memory(), header::of_bytes(bytes)?, bytes)
     }
@@ -101,17 +106,18 @@ impl<T: Real> Model<T> {
             classes: self.classes().to_vec(),
             prepare: self.preparation.plans().iter().map(ToString::to_string).collect(),
             n_features: self.preparation.n_features(),
-            n_atoms: self.atoms.as_ref().map_or(0, Matrix::columns),
+            n_atoms: self.atoms().map_or(0, Matrix::columns),
             image: self.image,
-            out_of_sample: self.rule,
+            coder: self.dictionary.as_ref().map(|rule| rule.coder),
+            tie: self
+                .tie
+                .as_ref()
+                .map(|tie| SavedTie { manifold: tie.manifold, denoise: tie.denoise }),
             attachment: self.attachment().map(|attachment| SavedAttachment {
                 rule: attachment.rule,
                 scale: attachment.scale,
             }),
-            voters: match &self.decision {
-                Decision::Linear(_) => None,
-                Decision::Vote(vote) => Some(vote.voters),
-            },
+            decision: self.decision.saved(),
             report: self.report.clone(),
         }
     }
@@ -122,37 +128,23 @@ impl<T: Real> Model<T> {
             None => -1,
         });
         let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
-        let mut tensors = vec![
-            ("codes".to_owned(), Tensor::of(&self.codes)),
-            (
-                "labels".to_owned(),
-                Tensor {
-                    dtype: Dtype::I32,
-                    shape: vec![self.labels.len()],
-                    bytes: Cow::Owned(labels),
-                },
-            ),
-        ];
-        match &self.decision {
-            Decision::Linear(LinearClassifier { weights, bias }) => {
-                tensors.push(("weights".to_owned(), Tensor::of(weights)));
-                tensors.push(("bias".to_owned(), Tensor::list(bias)));
-            }
-            Decision::Vote(vote) => tensors.push(("shares".to_owned(), Tensor::of(&vote.shares))),
+        let shape = vec![self.labels.len()];
+        let labels = Tensor { dtype: Dtype::I32, shape, bytes: Cow::Owned(labels) };
+        let mut arrays = vec![("codes", Stored::Matrix(Cow::Borrowed(&self.codes)))];
+        arrays.extend(self.decision.stored());
+        if let Some(atoms) = self.atoms() {
+            arrays.push(("atoms", Stored::Matrix(Cow::Borrowed(atoms))));
         }
-        if let Some(atoms) = &self.atoms {
-            tensors.push(("atoms".to_owned(), Tensor::of(atoms)));
-        }
-        if let Some(Tied { training, .. }) = &self.tied {
-            tensors.push(("training".to_owned(), Tensor::of(training)));
+        if let Some(training) = &self.training {
+            arrays.push(("training", Stored::Matrix(Cow::Borrowed(training))));
         }
         if let Some(attachment) = self.attachment().filter(|known| !known.memory.is_empty()) {
-            tensors.push(("attachment".to_owned(), Tensor::list(&attachment.memory)));
+            arrays.push(("attachment", Stored::List(&attachment.memory)));
         }
+        let mut tensors = vec![("labels".to_owned(), labels)];
+        tensors.extend(arrays.into_iter().map(|(name, stored)| (name.to_owned(), stored.into())));
         for (name, matrix) in self.preparation.tensors() {
-            let shape = vec![matrix.columns(), matrix.rows()];
-            let bytes = Cow::Owned(little_endian(matrix.as_slice()).into_owned());
-            tensors.push((name, Tensor { dtype: dtype::<T>(), shape, bytes }));
+            tensors.push((name, Stored::Matrix(Cow::Owned(matrix)).into()));
         }
         tensors
     }
@@ -186,82 +178,60 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn assemble<T: Real>(self) -> Result<Model<T>> {
-        let rule = self.header.out_of_sample;
-        self.check_rule(&rule)?;
+        if self.header.tie.is_some() && self.header.n_atoms == 0 {
+            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
+        }
         let labels = self.labels()?;
         // A shape that the samples do not have is forgotten; steps that need it are then refused.
         let image = self.header.image;
         let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
         let preparation = self.preparation::<T>(image)?;
-        let atoms = match self.header.n_atoms {
-            0 => None,
-            n_atoms => Some(self.matrix::<T>("atoms", preparation.n_prepared(), n_atoms)?),
-        };
-        let p = atoms.as_ref().map_or(preparation.n_prepared(), Matrix::columns);
-        let n = labels.len();
-        let codes = self.matrix("codes", p, n)?;
-        let n_classes = labels.classes().len();
-        let decision = match self.header.voters {
-            Some(_) if atoms.is_some() => {
-                return Err(refuse(self.path, &"it has atoms, but its samples vote"));
-            }
-            Some(voters) => Decision::Vote(self.vote(voters, &labels)?),
-            None => Decision::Linear(LinearClassifier {
-                weights: self.matrix("weights", p, n_classes)?,
-                bias: self.numbers("bias", &[n_classes])?,
-            }),
-        };
-        let tied = if rule.manifold > 0.0 {
-            let training = self.matrix("training", preparation.n_prepared(), n)?;
-            Some(Tied { training, attachment: self.attachment(n)? })
-        } else {
-            None
-        };
+        let (n, n_prepared) = (labels.len(), preparation.n_prepared());
+        let dictionary = self.dictionary(n_prepared)?;
+        let n_atoms = dictionary.as_ref().map(|rule| rule.atoms.columns());
+        let n_codes = n_atoms.unwrap_or(n_prepared);
+        let codes = self.matrix("codes", n_codes, n)?;
+        let sizes = (n_atoms, n_codes);
+        let attachment = |count: usize| self.attachment(count);
+        let decision = Decision::restore(&self.header.decision, &self, &labels, sizes, attachment)?;
+        let tie = self.tie(n)?;
+        let keeps_samples = tie.is_some() || decision.needs_samples();
+        let training =
+            if keeps_samples { Some(self.matrix("training", n_prepared, n)?) } else { None };
         Ok(Model {
             method: self.header.method,
             knobs: self.header.knobs,
             labels,
             preparation,
-            tied,
-            atoms,
+            dictionary,
+            tie,
             codes,
+            training,
             decision,
-            rule,
             image,
             report: self.header.report,
         })
     }
 
-    fn check_rule(&self, rule: &OutOfSample) -> Result<()> {
-        let sound = |v: f64, least: f64| v.is_finite() && v >= least;
-        if rule.manifold > 0.0 && self.header.n_atoms == 0 {
-            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
+    fn dictionary<T: Real>(&self, n_prepared: usize) -> Result<Option<CodingRule<T>>> {
+        match (self.header.n_atoms, self.header.coder) {
+            (0, _) => Ok(None),
+            (_, None) => Err(refuse(self.path, &"it has atoms, but no way to code with them")),
+            (_, Some(coder)) if !coder.is_sound() => {
+                Err(refuse(self.path, &"its coding rule is out of range"))
+            }
+            (n_atoms, Some(coder)) => {
+                Ok(Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_atoms)?, coder }))
+            }
         }
-        if sound(rule.sparsity, 0.0) && sound(rule.manifold, 0.0) && sound(rule.sharpness, 1.0) {
-            return Ok(());
-        }
-        Err(refuse(self.path, &"its coding rule is out of range"))
     }
 
-    fn vote<T: Real>(&self, voters: Voters, labels: &Labels) -> Result<Vote<T>> {
-        let shares: Matrix<T> = self.matrix("shares", labels.classes().len(), labels.len())?;
-        // Rounding of as many terms as there are classes, and some slack.
-        let slack = T::epsilon().wide() * (16.0 + labels.classes().len() as f64);
-        let sound = |column: &[T]| {
-            let sum: f64 = column.iter().map(|share| share.wide()).sum();
-            column.iter().all(|share| *share >= T::zero()) && (sum - 1.0).abs() <= slack
-        };
-        if let Some(at) = shares.iter_columns().position(|column| !sound(column)) {
-            return Err(refuse(self.path, &format!("the shares of sample {at} do not sum to one")));
+    fn tie<T: Real>(&self, n_samples: usize) -> Result<Option<TieRule<T>>> {
+        let Some(SavedTie { manifold, denoise }) = self.header.tie else { return Ok(None) };
+        if !manifold.is_finite() || manifold <= 0.0 {
+            return Err(refuse(self.path, &"its coding rule is out of range"));
         }
-        let count = match voters {
-            Voters::All => labels.len(),
-            Voters::Labelled => labels.n_labelled(),
-        };
-        if count == 0 {
-            return Err(refuse(self.path, &"labelled samples vote, and there are none"));
-        }
-        Ok(Vote { shares, voters, attachment: self.attachment(count)? })
+        Ok(Some(TieRule { manifold, denoise, attachment: self.attachment(n_samples)? }))
     }
 
     fn attachment<T: Real>(&self, n_samples: usize) -> Result<Attachment<T>> {
@@ -271,10 +241,8 @@ impl Parts<'_> {
         if !rule.is_sound() || !scale.is_finite() || scale < 0.0 {
             return Err(refuse(self.path, &"the rule by which samples join its graph is broken"));
         }
-        let memory = match rule.remembers() {
-            true => self.numbers("attachment", &[n_samples])?,
-            false => Vec::new(),
-        };
+        let memory =
+            if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };
         Ok(Attachment { rule, scale, memory })
     }
 
@@ -339,5 +307,19 @@ impl Parts<'_> {
             return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
         }
         Ok(values)
+    }
+}
+
+impl<T: Real> Source<T> for Parts<'_> {
+    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
+        Parts::matrix(self, name, rows, columns)
+    }
+
+    fn list(&self, name: &str, len: usize) -> Result<Vec<T>> {
+        self.numbers(name, &[len])
+    }
+
+    fn refuse(&self, reason: &str) -> Error {
+        refuse(self.path, &reason)
     }
 }

@@ -6,16 +6,18 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::{OutOfSample, Report};
-use crate::classifier::Voters;
+use super::Report;
+use crate::classifier::SavedDecision;
+use crate::codes::Coder;
 use crate::graph::Rule;
 use crate::{Error, Result};
 
 /// What the header says this is.
 pub(super) const FORMAT: &str = "ssdl-model";
 /// Versions that this library reads; it writes the last.
-pub(super) const VERSIONS: &[u32] = &[2];
+pub(super) const VERSIONS: &[u32] = &[2, 3];
 /// Longest header that is read: a name of a class here, a trace there, but never more than this.
 const LONGEST_HEADER: u64 = 64 << 20;
 
@@ -32,11 +34,21 @@ pub(super) struct Header {
     /// 0 where the method classifies the prepared samples as they are.
     pub n_atoms: usize,
     pub image: Option<[usize; 2]>,
-    pub out_of_sample: OutOfSample,
+    /// How new samples are coded; `None` without atoms.
+    pub coder: Option<Coder>,
+    /// How the graph pulls on new samples; `None` without one.
+    pub tie: Option<SavedTie>,
+    /// How new samples join the training samples: by the graph, or to be voted on.
     pub attachment: Option<SavedAttachment>,
-    /// Who votes; `None` where the decision is linear.
-    pub voters: Option<Voters>,
+    pub decision: SavedDecision,
     pub report: Report,
+}
+
+/// The graph's pull on new samples; the attachment and the training samples stand apart.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct SavedTie {
+    pub manifold: f64,
+    pub denoise: bool,
 }
 
 /// An attachment without what it remembers of the training samples; that is a tensor.
@@ -55,32 +67,13 @@ struct Version {
 }
 
 /// The number type inside a model file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// `f32`.
+pub(super) enum Precision {
     Single,
-    /// `f64`.
     Double,
 }
 
-/// The number type of a model file, from its header alone.
-///
-/// # Errors
-/// If the file cannot be read or is not a model.
-pub fn precision_of(path: &Path) -> Result<Precision> {
-    of_file(path)?.precision(path)
-}
-
-/// The number type of a model in memory, from its header alone.
-///
-/// # Errors
-/// If the bytes are not those of a model.
-pub fn precision_of_bytes(bytes: &[u8]) -> Result<Precision> {
-    of_bytes(bytes)?.precision(in_memory())
-}
-
 impl Header {
-    fn precision(&self, path: &Path) -> Result<Precision> {
+    pub fn precision(&self, path: &Path) -> Result<Precision> {
         match self.precision.as_str() {
             "f32" => Ok(Precision::Single),
             "f64" => Ok(Precision::Double),
@@ -155,5 +148,35 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
             ),
         ));
     }
-    serde_json::from_str(text).map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))
+    let unreadable = |e| refuse(path, &format!("its header cannot be read: {e}"));
+    if version.version == 2 {
+        let old: Value = serde_json::from_str(text).map_err(unreadable)?;
+        return serde_json::from_value(from_version_2(old)).map_err(unreadable);
+    }
+    serde_json::from_str(text).map_err(unreadable)
+}
+
+/// A header of version 2 in the words of version 3: one rule for new samples became a coder, a tie and
+/// a decision.
+fn from_version_2(mut header: Value) -> Value {
+    let rule = header["out_of_sample"].take();
+    let voters = header["voters"].take();
+    let has_atoms = header["n_atoms"].as_u64().is_some_and(|count| count > 0);
+    let is_tied = rule["manifold"].as_f64() != Some(0.0);
+    header["coder"] = if has_atoms {
+        json!({"pursuit": "lasso", "sparsity": rule["sparsity"]})
+    } else {
+        Value::Null
+    };
+    header["tie"] = if is_tied {
+        json!({"manifold": rule["manifold"], "denoise": rule["denoise"]})
+    } else {
+        Value::Null
+    };
+    header["decision"] = if voters.is_null() {
+        json!({"by": "linear", "sharpness": rule["sharpness"]})
+    } else {
+        json!({"by": "vote", "voters": voters})
+    };
+    header
 }

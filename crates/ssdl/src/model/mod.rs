@@ -1,71 +1,28 @@
 //! 6. What comes out: a model that codes and classifies new samples.
 
-mod attach;
+mod any;
 mod explain;
 mod file;
 mod header;
 mod query;
+mod report;
+mod seen;
 mod tensor;
 
-pub use attach::{Pull, code_new};
+pub use any::AnyModel;
 pub use explain::{Explanation, Neighbour, Part};
-pub use header::{Precision, precision_of, precision_of_bytes};
 pub use query::representatives;
+pub use report::Report;
+pub use seen::{OutOfSample, Seen};
 
-use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
-use crate::classifier::{Decision, LinearClassifier, best, memberships};
-use crate::fit::{Fitted, Objective, Start, Stop, TraceRow};
+use crate::classifier::{Decision, Known, LinearClassifier, Verdict, best};
+use crate::codes::Coder;
+use crate::fit::{Given, Learnt, Record, Start};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
 use crate::{Error, Labels, Matrix, Real, Result};
-
-/// How new samples are coded and judged.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OutOfSample {
-    /// λ.
-    pub sparsity: f64,
-    /// β; 0 codes without the training samples.
-    pub manifold: f64,
-    /// $r$, which turns scores into probabilities.
-    pub sharpness: f64,
-    /// Whether the graph is between reconstructions instead of the samples themselves.
-    pub denoise: bool,
-}
-
-/// What new samples are tied to.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tied<T> {
-    /// The training samples, or their reconstructions, as the graph saw them.
-    pub training: Matrix<T>,
-    /// How.
-    pub attachment: Attachment<T>,
-}
-
-/// How the fit went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// Version of this library.
-    pub version: String,
-    /// Seed of the fit.
-    pub seed: u64,
-    /// Outer iterations.
-    pub iterations: usize,
-    /// Why it stopped.
-    pub stop: Stop,
-    /// The objective at the end, by term.
-    pub objective: Objective,
-    /// The objective after every step.
-    pub trace: Vec<TraceRow>,
-    /// Atoms nobody uses.
-    pub dead_atoms: usize,
-    /// Atoms revived during the fit.
-    pub revived_atoms: usize,
-    /// Seconds for the graph.
-    pub graph_seconds: f64,
-    /// Seconds in all.
-    pub seconds: f64,
-}
 
 /// A fitted model: everything needed to judge raw samples, and what was learnt about the training
 /// samples.
@@ -75,23 +32,42 @@ pub struct Model<T> {
     knobs: Vec<(String, String)>,
     labels: Labels,
     preparation: Pipeline<T>,
-    tied: Option<Tied<T>>,
-    atoms: Option<Matrix<T>>,
+    dictionary: Option<CodingRule<T>>,
+    tie: Option<TieRule<T>>,
     codes: Matrix<T>,
+    /// The prepared training samples, or what the graph saw in their place, where they are needed
+    /// again.
+    training: Option<Matrix<T>>,
     decision: Decision<T>,
-    rule: OutOfSample,
     image: Option<[usize; 2]>,
     report: Report,
 }
 
-/// What is said of a set of samples.
+/// Atoms, and how samples are coded with them.
+#[derive(Clone, Debug, PartialEq)]
+struct CodingRule<T> {
+    atoms: Matrix<T>,
+    coder: Coder,
+}
+
+/// The graph's hold on new samples.
+#[derive(Clone, Debug, PartialEq)]
+struct TieRule<T> {
+    /// β.
+    manifold: f64,
+    /// Whether the graph is between reconstructions instead of the samples themselves.
+    denoise: bool,
+    attachment: Attachment<T>,
+}
+
+/// What is predicted for a set of samples.
 #[derive(Clone, Debug)]
 pub struct Prediction<T> {
     /// The class of each sample, by name.
     pub labels: Vec<String>,
     /// The class of each sample, by index into [`Model::classes`].
     pub classes: Vec<usize>,
-    /// $C\times N$: linear scores, or shares of the vote where training samples decide.
+    /// $C\times N$: linear scores, shares of the vote, or what the atoms of each class explain.
     pub scores: Matrix<T>,
     /// $C\times N$; every column sums to one.
     pub probabilities: Matrix<T>,
@@ -111,74 +87,52 @@ impl<T: Real> Prediction<T> {
     }
 }
 
-/// What the fit itself brings forth.
-pub(crate) struct Learnt<T> {
-    pub atoms: Option<Matrix<T>>,
-    pub codes: Matrix<T>,
-    pub decision: Decision<T>,
-    pub trace: Vec<TraceRow>,
-    pub stop: Stop,
-    pub iterations: usize,
-    pub dead_atoms: usize,
-    pub revived_atoms: usize,
-}
-
-impl<T> From<Fitted<T>> for Learnt<T> {
-    fn from(fitted: Fitted<T>) -> Self {
-        Self {
-            atoms: Some(fitted.atoms),
-            codes: fitted.codes,
-            decision: Decision::Linear(fitted.classifier),
-            trace: fitted.trace,
-            stop: fitted.stop,
-            iterations: fitted.iterations,
-            dead_atoms: fitted.dead_atoms,
-            revived_atoms: fitted.revived_atoms,
-        }
-    }
-}
-
-/// The parts a method hands over.
-pub(crate) struct Assembly<T> {
+/// Where a model comes from.
+pub(crate) struct Origin<T> {
     pub method: &'static str,
     pub knobs: Vec<(&'static str, String)>,
-    pub labels: Labels,
     pub preparation: Pipeline<T>,
-    pub tied: Option<Tied<T>>,
-    pub learnt: Learnt<T>,
-    pub rule: OutOfSample,
     pub image: Option<[usize; 2]>,
-    pub seed: u64,
-    pub graph_seconds: f64,
-    pub seconds: f64,
+    pub started: Instant,
 }
 
 impl<T: Real> Model<T> {
-    pub(crate) fn assemble(parts: Assembly<T>) -> Self {
-        let Assembly { learnt: fitted, rule, .. } = parts;
+    /// From what a method learnt.
+    pub(crate) fn new(
+        origin: Origin<T>,
+        given: Given<'_, T>,
+        learnt: Learnt<T>,
+        record: Record,
+    ) -> Self {
+        let report = Report::new(&origin, &given, &learnt, record);
+        let Given { samples, labels, .. } = given;
+        let keeps_samples = learnt.tie.is_some() || learnt.decision.needs_samples();
+        let reconstructions = learnt.tie.as_ref().and_then(|tie| tie.reconstructions.clone());
+        let tie = learnt.tie.map(|tie| TieRule {
+            manifold: tie.manifold,
+            denoise: tie.reconstructions.is_some(),
+            attachment: tie.attachment,
+        });
+        let (dictionary, codes, training) = match learnt.dictionary {
+            Some(found) => {
+                let training = keeps_samples.then(|| reconstructions.unwrap_or(samples));
+                let rule = CodingRule { atoms: found.atoms, coder: found.coder };
+                (Some(rule), found.codes, training)
+            }
+            None => (None, samples, None),
+        };
         Self {
-            method: parts.method.to_owned(),
-            knobs: parts.knobs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-            labels: parts.labels,
-            preparation: parts.preparation,
-            tied: parts.tied,
-            atoms: fitted.atoms,
-            codes: fitted.codes,
-            decision: fitted.decision,
-            rule,
-            image: parts.image,
-            report: Report {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                seed: parts.seed,
-                iterations: fitted.iterations,
-                stop: fitted.stop,
-                objective: fitted.trace.last().map(|row| row.objective).unwrap_or_default(),
-                trace: fitted.trace,
-                dead_atoms: fitted.dead_atoms,
-                revived_atoms: fitted.revived_atoms,
-                graph_seconds: parts.graph_seconds,
-                seconds: parts.seconds,
-            },
+            method: origin.method.to_owned(),
+            knobs: origin.knobs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            labels,
+            preparation: origin.preparation,
+            dictionary,
+            tie,
+            codes,
+            training,
+            decision: learnt.decision,
+            image: origin.image,
+            report,
         }
     }
 
@@ -188,7 +142,7 @@ impl<T: Real> Model<T> {
         &self.method
     }
 
-    /// Knobs the model was fitted with, after cuts.
+    /// Knobs the model was fitted with, after reductions.
     #[must_use]
     pub fn knobs(&self) -> &[(String, String)] {
         &self.knobs
@@ -222,16 +176,14 @@ impl<T: Real> Model<T> {
     /// and classifies the prepared samples as they are.
     #[must_use]
     pub fn atoms(&self) -> Option<&Matrix<T>> {
-        self.atoms.as_ref()
+        self.dictionary.as_ref().map(|rule| &rule.atoms)
     }
 
     /// How new samples are tied to the training samples: by a graph, or by votes; `None` without.
     #[must_use]
     pub fn attachment(&self) -> Option<&Attachment<T>> {
-        match &self.decision {
-            Decision::Linear(_) => self.tied.as_ref().map(|tied| &tied.attachment),
-            Decision::Vote(vote) => Some(&vote.attachment),
-        }
+        let voting = self.decision.voting().map(|vote| &vote.attachment);
+        voting.or_else(|| self.tie.as_ref().map(|tie| &tie.attachment))
     }
 
     /// Codes of the training samples, $p\times N$: what the classifier sees. Without atoms these are
@@ -245,11 +197,7 @@ impl<T: Real> Model<T> {
     /// saw reconstructions); `None` where it needs none for new samples.
     #[must_use]
     pub fn training(&self) -> Option<&Matrix<T>> {
-        match (&self.tied, &self.atoms) {
-            (Some(tied), _) => Some(&tied.training),
-            (None, None) => Some(&self.codes),
-            (None, Some(_)) => None,
-        }
+        if self.dictionary.is_none() { Some(&self.codes) } else { self.training.as_ref() }
     }
 
     /// How codes become classes.
@@ -258,25 +206,16 @@ impl<T: Real> Model<T> {
         &self.decision
     }
 
-    /// The linear classifier on codes; `None` where training samples vote.
+    /// The linear classifier on codes; `None` where something else decides.
     #[must_use]
     pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
-        match &self.decision {
-            Decision::Linear(classifier) => Some(classifier),
-            Decision::Vote(_) => None,
-        }
+        self.decision.classifier()
     }
 
     /// Height and width of a sample, if samples are images.
     #[must_use]
     pub fn image(&self) -> Option<[usize; 2]> {
         self.image
-    }
-
-    /// How new samples are coded.
-    #[must_use]
-    pub fn out_of_sample(&self) -> OutOfSample {
-        self.rule
     }
 
     /// How the fit went.
@@ -292,6 +231,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If there are fewer samples than the model was fitted to, or the further ones cannot be coded.
+    #[inline(never)]
     pub fn start(&self, raw: &Matrix<T>) -> Result<Option<Start<T>>> {
         let (known, all) = (self.codes.columns(), raw.columns());
         if all < known {
@@ -301,7 +241,7 @@ impl<T: Real> Model<T> {
                 got: all,
             });
         }
-        let Some(atoms) = &self.atoms else { return Ok(None) };
+        let Some(atoms) = self.atoms() else { return Ok(None) };
         let further: Vec<usize> = (known..all).collect();
         let mut codes = self.codes.clone().into_vec();
         if !further.is_empty() {
@@ -311,50 +251,28 @@ impl<T: Real> Model<T> {
         Ok(codes.map(|codes| Start { atoms: atoms.clone(), codes }))
     }
 
-    /// What the fit itself says of the training samples (labelled ones included): their own codes,
-    /// judged by the classifier, or the shares of the classes that were found for them where samples
-    /// vote. For other samples see [`Model::predict`].
+    /// The predictions of the fit itself for the training samples (labelled ones included): their own
+    /// codes, judged by the classifier, or the shares of the classes that were found for them where
+    /// samples vote. For other samples see [`Model::predict`].
     #[must_use]
+    #[inline(never)]
     pub fn transduction(&self) -> Prediction<T> {
-        match &self.decision {
-            Decision::Linear(classifier) => self.judge(classifier, self.codes.clone()),
-            Decision::Vote(vote) => self.said(vote.shares.clone(), self.codes.clone()),
+        self.prediction(self.decision.of_training(&self.known()), self.codes.clone())
+    }
+
+    fn known(&self) -> Known<'_, T> {
+        Known {
+            atoms: self.atoms(),
+            codes: &self.codes,
+            samples: self.training(),
+            labels: &self.labels,
         }
     }
 
-    /// Classifies raw samples ($n\times N$), each independently of the others.
-    ///
-    /// # Errors
-    /// If the number of features is wrong or a value is not finite.
-    pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        let codes = self.code(raw)?;
-        match &self.decision {
-            Decision::Linear(classifier) => Ok(self.judge(classifier, codes)),
-            Decision::Vote(vote) => {
-                Ok(self.said(vote.on(&self.codes, &self.labels, &codes)?, codes))
-            }
-        }
-    }
-
-    fn judge(&self, classifier: &LinearClassifier<T>, codes: Matrix<T>) -> Prediction<T> {
-        let mut scores = Matrix::of_each(classifier.weights.transposed(), &codes, None);
-        for j in 0..scores.columns() {
-            let column = scores.column_mut(j).iter_mut();
-            column.zip(&classifier.bias).for_each(|(s, &b)| *s += b);
-        }
-        let probabilities = memberships(&scores, self.rule.sharpness);
-        Prediction { probabilities, ..self.said(scores, codes) }
-    }
-
-    /// The classes of the highest scores; these are the probabilities, too.
-    fn said(&self, scores: Matrix<T>, codes: Matrix<T>) -> Prediction<T> {
+    fn prediction(&self, verdict: Verdict<T>, codes: Matrix<T>) -> Prediction<T> {
+        let Verdict { scores, probabilities } = verdict;
         let classes: Vec<usize> = scores.iter_columns().map(best).collect();
-        Prediction {
-            labels: classes.iter().map(|&class| self.classes()[class].clone()).collect(),
-            classes,
-            probabilities: scores.clone(),
-            scores,
-            codes,
-        }
+        let labels = classes.iter().map(|&class| self.classes()[class].clone()).collect();
+        Prediction { labels, classes, scores, probabilities, codes }
     }
 }

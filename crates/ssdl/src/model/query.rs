@@ -12,7 +12,7 @@ use crate::graph::{Connected, Graph, Heat, Width};
 use crate::sparse::Csr;
 use crate::{Matrix, Prediction, Real, Result};
 
-/// Samples that a label is taken to speak for, at the most about twice as many.
+/// Samples that a label is taken to speak for; at most about twice as many.
 const REACH: usize = 10;
 /// Width of the kernel, as a share of the mean distance between all samples.
 const WIDTH: f64 = 0.5;
@@ -23,9 +23,10 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// None that a fitted model is known to give.
+    #[inline(never)]
     pub fn query(&self, n: usize) -> Result<Vec<usize>> {
-        let labels = self.training_labels().assigned();
-        let open: Vec<usize> = (0..labels.len()).filter(|&j| labels[j].is_none()).collect();
+        let labels = self.training_labels();
+        let open = labels.unlabelled();
         let doubts = doubts(&self.transduction());
         let among: Vec<f64> = open.iter().map(|&j| doubts[j]).collect();
         let chosen = representatives(&self.codes.select_columns(&open), &among, n)?;
@@ -36,15 +37,16 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If the number of features is wrong or a value is not finite.
+    #[inline(never)]
     pub fn query_among(&self, raw: Matrix<T>, n: usize) -> Result<Vec<usize>> {
-        let said = self.predict(raw)?;
-        representatives(&said.codes, &doubts(&said), n)
+        let prediction = self.predict(raw)?;
+        representatives(&prediction.codes, &doubts(&prediction), n)
     }
 }
 
 /// One less the lead of the best class over the second: 1 is a tie.
-fn doubts<T: Real>(said: &Prediction<T>) -> Vec<f64> {
-    (0..said.classes.len()).map(|sample| 1.0 - said.lead(sample)).collect()
+fn doubts<T: Real>(prediction: &Prediction<T>) -> Vec<f64> {
+    (0..prediction.classes.len()).map(|sample| 1.0 - prediction.lead(sample)).collect()
 }
 
 /// The `n` samples (columns) that speak best for all, each counting by how much it is in `doubt`;
@@ -52,6 +54,7 @@ fn doubts<T: Real>(said: &Prediction<T>) -> Vec<f64> {
 ///
 /// # Errors
 /// If a value is not finite.
+#[inline(never)]
 pub fn representatives<T: Real>(
     samples: &Matrix<T>,
     doubt: &[f64],

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use safetensors::Dtype;
 
-use crate::{Matrix, Real};
+use crate::Real;
+use crate::stored::Stored;
 
 /// A tensor on its way to the file.
 pub(super) struct Tensor<'a> {
@@ -13,17 +14,19 @@ pub(super) struct Tensor<'a> {
     pub bytes: Cow<'a, [u8]>,
 }
 
-impl<'a> Tensor<'a> {
-    pub fn of<T: Real>(matrix: &'a Matrix<T>) -> Self {
-        Self {
-            dtype: dtype::<T>(),
-            shape: vec![matrix.columns(), matrix.rows()],
-            bytes: little_endian(matrix.as_slice()),
-        }
-    }
-
-    pub fn list<T: Real>(values: &'a [T]) -> Self {
-        Self { dtype: dtype::<T>(), shape: vec![values.len()], bytes: little_endian(values) }
+impl<'a, T: Real> From<Stored<'a, T>> for Tensor<'a> {
+    fn from(stored: Stored<'a, T>) -> Self {
+        let (shape, bytes) = match stored {
+            Stored::Matrix(Cow::Borrowed(matrix)) => {
+                (vec![matrix.columns(), matrix.rows()], little_endian(matrix.as_slice()))
+            }
+            Stored::Matrix(Cow::Owned(matrix)) => {
+                let bytes = little_endian(matrix.as_slice()).into_owned();
+                (vec![matrix.columns(), matrix.rows()], Cow::Owned(bytes))
+            }
+            Stored::List(values) => (vec![values.len()], little_endian(values)),
+        };
+        Self { dtype: dtype::<T>(), shape, bytes }
     }
 }
 
@@ -48,7 +51,7 @@ pub(super) fn dtype<T: Real>() -> Dtype {
 
 /// The file is little-endian; so is every machine this is likely to run on, and there nothing is
 /// copied.
-pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
+fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytes)

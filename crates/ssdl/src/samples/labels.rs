@@ -83,6 +83,24 @@ impl Labels {
         self.assigned.iter().flatten().count()
     }
 
+    /// Places of the labelled samples, ascending.
+    #[must_use]
+    pub fn labelled(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&place| self.assigned[place].is_some()).collect()
+    }
+
+    /// Places of the unlabelled samples, ascending.
+    #[must_use]
+    pub fn unlabelled(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&place| self.assigned[place].is_none()).collect()
+    }
+
+    /// The classes of the labelled samples, in the order of [`Labels::labelled`].
+    #[must_use]
+    pub fn known_classes(&self) -> Vec<usize> {
+        self.assigned.iter().flatten().copied().collect()
+    }
+
     /// Number of labelled samples of each class.
     #[must_use]
     pub fn counts(&self) -> Vec<usize> {

@@ -21,6 +21,7 @@ impl<T: Real> Samples<T> {
     /// # Errors
     /// If the counts differ, there is nothing to learn from, or a value is not finite (its row and
     /// column are named, counted from 1).
+    #[inline(never)]
     pub fn new(features: Matrix<T>, labels: Labels) -> Result<Self> {
         check_features(&features)?;
         if labels.len() != features.columns() {

@@ -4,7 +4,9 @@ use crate::common::graphs::{built, graphs};
 use crate::common::{apart, clouds, noise, options, small_problem};
 use ssdl::fit::Silent;
 use ssdl::graph::Anchors;
-use ssdl::methods::{GraphChoice, GraphSc, Options};
+use ssdl::graph::GraphChoice;
+use ssdl::methods::{GraphSc, Options};
+use ssdl::prelude::*;
 use ssdl::{Matrix, Real};
 
 /// Ties and strength of one new sample.

@@ -6,7 +6,7 @@ use crate::common::{
     agreement, assert_distributions, clouds, fit, fit_with, label_first, options, small_problem,
 };
 use serde_json::{Value, json};
-use ssdl::classifier::{Decision, best};
+use ssdl::classifier::best;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
 use ssdl::{Error, Labels, Matrix, Model, Real, Samples};
@@ -285,7 +285,7 @@ fn votes_of_a_damaged_file_are_refused() {
 #[test]
 fn a_vote_and_a_linear_decision_are_told_apart() {
     let model = fitted::<f32>("label-spreading", &[], small_problem(1).0);
-    let Decision::Vote(vote) = model.decision() else { panic!("samples vote") };
+    let vote = model.decision().voting().expect("samples vote");
     assert_eq!(model.transduction().probabilities, vote.shares);
     assert_eq!(model.attachment(), Some(&vote.attachment));
     let model = fitted::<f32>("ridge", &[], small_problem(1).0);

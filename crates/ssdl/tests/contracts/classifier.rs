@@ -8,8 +8,9 @@ use crate::common::{
 use proptest::prelude::*;
 use serde_json::Value;
 use ssdl::classifier::{
-    Active, ActivePoints, LinearClassifier, Shares, Weight, best, margin, memberships, ridge,
+    Active, ActivePoints, LinearClassifier, Shares, best, margin, memberships, ridge,
 };
+use ssdl::codes::Weight;
 use ssdl::{Matrix, Real};
 
 const BOTH: [(ActivePoints, &str); 2] =
@@ -24,7 +25,7 @@ fn memberships_in<T: Real>(tolerance: f64) {
         let expected: Matrix<T> = matrix(&case["membership"]);
         assert!(apart(found.as_slice(), expected.as_slice()) < tolerance, "r = {r}");
         assert_distributions(&found);
-        let shares = Shares::at(&scores, &vec![None; scores.columns()], r);
+        let shares = Shares::new(&scores, &vec![None; scores.columns()], r);
         let mut powers = expected.clone();
         powers.as_mut_slice().iter_mut().for_each(|p| *p = p.powf(T::of(r)));
         assert!(apart(shares.of_class.as_slice(), powers.as_slice()) < tolerance, "r = {r}");
@@ -67,7 +68,7 @@ fn active_points_in<T: Real>(tolerance: f64) {
     assert_close(tiny.shares.loss(&tiny.start), at_start, tolerance);
     let loss = |block: &Value| block["terms"]["discrimination"].as_f64().unwrap() / gamma;
     assert_close(tiny.shares.loss(&scores), loss(&stored["true"]), tolerance);
-    let refreshed = Shares::at(&scores, &tiny.assigned, tiny.sharpness);
+    let refreshed = Shares::new(&scores, &tiny.assigned, tiny.sharpness);
     let block = &stored["true_with_membership_refreshed"];
     assert_close(refreshed.loss(&scores), loss(block), tolerance);
     for (kind, name) in BOTH {
@@ -106,9 +107,9 @@ proptest! {
         let start = noise::<f64>(n_classes, 12, seed);
         let assigned: Vec<Option<usize>> =
             (0..12).map(|j| (j < 4).then_some(j % n_classes)).collect();
-        let shares = Shares::at(&start, &assigned, r);
-        let active = Active::at(ActivePoints::Majorised, &start, &shares);
-        let frozen = Active::at(ActivePoints::Frozen, &start, &shares);
+        let shares = Shares::new(&start, &assigned, r);
+        let active = Active::new(ActivePoints::Majorised, &start, &shares);
+        let frozen = Active::new(ActivePoints::Frozen, &start, &shares);
         let here = shares.loss(&start);
         prop_assert!((active.value(&start) - here).abs() <= 1e-10 * (1.0 + here));
         prop_assert!((frozen.value(&start) - here).abs() <= 1e-10 * (1.0 + here));
@@ -147,8 +148,8 @@ fn never_rises<T: Real>(
     let assigned: Vec<Option<usize>> =
         (0..count).map(|j| (j % 3 == 0).then_some(j % n_classes)).collect();
     let scores = classifier.scores(&codes);
-    let shares = Shares::at(&scores, &assigned, 1.7);
-    let active = Active::at(ActivePoints::Majorised, &scores, &shares);
+    let shares = Shares::new(&scores, &assigned, 1.7);
+    let active = Active::new(ActivePoints::Majorised, &scores, &shares);
     let value = |classifier: &LinearClassifier<T>| {
         shares.loss(&classifier.scores(&codes)) + rho * classifier.squared_norm()
     };

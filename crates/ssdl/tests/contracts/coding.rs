@@ -5,7 +5,6 @@ use crate::common::tiny::{POINTS, Tiny};
 use crate::common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
 use ssdl::classifier::ActivePoints;
 use ssdl::codes::{Batches, Coding, Coordinate, Descent, Fista};
-use ssdl::dictionary::gram;
 use ssdl::{Matrix, Real};
 
 const SEED: u64 = 3;
@@ -241,7 +240,7 @@ fn no_sparsity_gives_least_squares() {
 fn with_dead_atoms<T: Real>(seed: u64) -> Tiny<T> {
     let mut tiny = Tiny::<T>::random(7, 6, 18, 3, seed);
     [1, 4].iter().for_each(|&k| tiny.atoms.column_mut(k).fill(T::zero()));
-    tiny.gram = gram(&tiny.atoms);
+    tiny.gram = tiny.atoms.gram();
     tiny
 }
 

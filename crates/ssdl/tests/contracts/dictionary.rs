@@ -5,7 +5,7 @@ use crate::common::tiny::Tiny;
 use crate::common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
 use proptest::prelude::*;
 use ssdl::dictionary::{
-    Block, Dual, ProjectedFista, Statistics, Update, gram, init::first_atoms, project, revive,
+    Block, Dual, ProjectedFista, Statistics, Update, init::first_atoms, project, revive,
 };
 use ssdl::matrix::squared_norm;
 use ssdl::{Labels, Matrix, Real};
@@ -93,7 +93,7 @@ fn minimum_in<T: Real>(value: f64, distance: f64) {
         assert!((found - expected).abs() <= value * expected, "{name}: {found} is not {expected}");
         let apart = apart(atoms.as_slice(), least.as_slice());
         assert!(apart < distance, "{name}: atoms {apart:e} apart");
-        assert_close(statistics.residual(&atoms, &gram(&atoms)), expected, 10.0 * value);
+        assert_close(statistics.residual(&atoms, &atoms.gram()), expected, 10.0 * value);
     }
 }
 

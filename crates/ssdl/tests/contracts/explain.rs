@@ -1,8 +1,8 @@
 //! Explanations: of every method, on every graph, they add up to what the model says.
 
 use crate::common::{clouds, fit, small_problem};
-use ssdl::classifier::Decision;
-use ssdl::methods::{self, GraphChoice};
+use ssdl::graph::GraphChoice;
+use ssdl::methods;
 use ssdl::model::Explanation;
 use ssdl::{Model, Prediction, Real};
 
@@ -18,7 +18,7 @@ fn check<T: Real>(what: &str, model: &Model<T>, all: &[Explanation<T>], said: &P
         assert!(explained.parts.iter().all(|part| part.amount == code[part.index]), "{what}");
         let used = code.iter().filter(|value| **value != T::zero()).count();
         assert_eq!(explained.parts.len(), used, "{what}");
-        if let Decision::Linear(classifier) = model.decision() {
+        if let Some(classifier) = model.classifier() {
             for class in 0..n_classes {
                 let votes = explained.parts.iter().map(|part| part.votes[class].wide());
                 let sum = classifier.bias[class].wide() + votes.sum::<f64>();

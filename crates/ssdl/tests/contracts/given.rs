@@ -6,6 +6,7 @@ use crate::common::graphs::{dense, lle_weights};
 use crate::common::{Witness, noise};
 use ssdl::graph::{Given, Graph, Neighbours, Portrait, Rule};
 use ssdl::methods::{Options, SsdlGa};
+use ssdl::prelude::*;
 use ssdl::sparse::Csr;
 use ssdl::{Error, Matrix, Samples};
 

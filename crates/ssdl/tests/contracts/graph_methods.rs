@@ -6,9 +6,11 @@ use crate::common::{
 };
 use ssdl::classifier::svm::{self, Loss};
 use ssdl::fit::{Silent, Step};
+use ssdl::graph::GraphChoice;
 use ssdl::graph::Rule;
 use ssdl::knobs::Grid;
-use ssdl::methods::{GraphChoice, GraphSc, LinearSvm, Method};
+use ssdl::methods::{GraphSc, LinearSvm, Method};
+use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
 fn every_graph<T: Real>(method: &dyn Method<T>) {
@@ -28,7 +30,7 @@ fn every_graph<T: Real>(method: &dyn Method<T>) {
                 let (before, after) = (pair[0].objective.total(), pair[1].objective.total());
                 assert!(after <= before * (1.0 + slack), "{what}: {before} rises to {after}");
             }
-            assert!(model.report().objective.manifold > 0.0, "{what}");
+            assert!(model.report().objective.term("manifold") > 0.0, "{what}");
             let said = model.predict(new.clone()).unwrap();
             assert_distributions(&said.probabilities);
             assert!(agreement(&said.classes, &truth) >= 0.9, "{what}: it learns something");
@@ -183,7 +185,7 @@ fn svm_in<T: Real>() {
         let model = knobs.fit_with(samples.clone(), &options(), &mut Silent).unwrap();
         assert!(model.atoms().is_none() && model.attachment().is_none());
         let (known, classes) = labelled(model.codes(), samples.labels());
-        let trainer = svm::LinearSvm { loss, ..svm::LinearSvm::default() };
+        let trainer = svm::SvmTrainer { loss, ..svm::SvmTrainer::default() };
         let chosen = trainer.choose_box(&known, &classes, 3, &[0.1, 1.0, 10.0], 3).unwrap();
         let trained = trainer.fit(&known, &classes, 3, chosen.box_constraint).unwrap();
         assert_eq!(model.classifier(), Some(&trained.classifier), "{loss:?}, {}", T::NAME);
@@ -209,13 +211,13 @@ fn graph_sc_ends_with_the_svm_on_its_codes() {
     let knobs = GraphSc::new().n_atoms(18).n_neighbors(5).max_iterations(3).folds(4);
     let model = knobs.fit_with(samples.clone(), &options(), &mut Silent).unwrap();
     let (known, classes) = labelled(model.codes(), samples.labels());
-    let trainer = svm::LinearSvm::default();
+    let trainer = svm::SvmTrainer::default();
     let chosen = trainer.choose_box(&known, &classes, 3, &[0.1, 1.0, 10.0], 4).unwrap();
     let trained = trainer.fit(&known, &classes, 3, chosen.box_constraint).unwrap();
     assert_eq!(model.classifier(), Some(&trained.classifier));
     // Labels have no say in atoms and codes but for the choice of the first atoms.
     let terms = model.report().objective;
-    assert_eq!((terms.discrimination, terms.ridge), (0.0, 0.0));
+    assert_eq!((terms.term("discrimination"), terms.term("ridge")), (0.0, 0.0));
 }
 
 fn few_for_folds<T: Real>(method: &dyn Method<T>) {

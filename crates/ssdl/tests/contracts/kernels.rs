@@ -2,8 +2,10 @@
 
 use crate::common::graphs::{built, dense, squared};
 use crate::common::{Witness, assert_close, clouds, noise, options};
+use ssdl::graph::GraphChoice;
 use ssdl::graph::{Connected, Graph, Heat, Portrait, Threshold, Width};
-use ssdl::methods::{GraphChoice, GraphSc};
+use ssdl::methods::GraphSc;
+use ssdl::prelude::*;
 use ssdl::{Matrix, Real};
 
 /// Indices of all but `skip`, nearest to `x` first, ties to the smaller index.
@@ -188,7 +190,7 @@ fn a_graph_that_underflows_is_told_of_and_normalising_helps() {
             let model = knobs.fit_with(samples, &options(), &mut witness).unwrap();
             let said = witness.notices.iter().any(|n| n.contains("no edge that counts"));
             assert_eq!(said, !normalise, "{choice:?}: {:?}", witness.notices);
-            assert_eq!(model.report().objective.manifold > 0.0, normalise, "{choice:?}");
+            assert_eq!(model.report().objective.term("manifold") > 0.0, normalise, "{choice:?}");
         }
     }
 }

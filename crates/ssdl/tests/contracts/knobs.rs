@@ -5,9 +5,11 @@ use crate::common::{
     small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Stop};
+use ssdl::graph::{GraphChoice, GraphKnobs};
 use ssdl::knobs::Allowed;
 use ssdl::knobs::Grid;
-use ssdl::methods::{self, GraphChoice, GraphKnobs, GraphSc, LinearSvm, Method, Options, SsdlGa};
+use ssdl::methods::{self, GraphSc, LinearSvm, Method, Options, SsdlGa};
+use ssdl::prelude::*;
 use ssdl::{Error, Real};
 
 /// Values that a knob of this kind must refuse.

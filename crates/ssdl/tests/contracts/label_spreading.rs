@@ -248,10 +248,10 @@ fn far_from_all_labels_ratios_are_still_right() {
     let built = Given::edges(n, &edges).unwrap().build(&features).unwrap();
     let weights = built.laplacian.affinities().unwrap();
     let spread = Spread { spreading: 0.002, clamp: false, tolerance: 1e-10, max_iterations: 500 };
-    let found = spread.over(weights, &labels);
+    let found = spread.spread(weights, &labels);
     assert!(found.converged && found.unreached.is_empty());
     assert!((found.shares.column(n / 2)[0] - 0.5).abs() < 1e-9, "{:?}", found.shares.column(n / 2));
     assert!(found.shares.column(n / 2 - 1)[0] > 0.999);
-    let short = Spread { max_iterations: 1, spreading: 0.9, ..spread }.over(weights, &labels);
+    let short = Spread { max_iterations: 1, spreading: 0.9, ..spread }.spread(weights, &labels);
     assert!(!short.converged && short.iterations == 1);
 }

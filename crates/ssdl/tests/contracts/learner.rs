@@ -2,8 +2,8 @@
 
 use crate::common::{Witness, noise, pairs};
 use ssdl::codes::{Coordinate, Encoder, Quadratic};
-use ssdl::dictionary::gram;
 use ssdl::fit::{DictionaryLearner, Flow, LearntAtoms, Progress, Silent, Stop, Watch};
+use ssdl::knobs::Knobbed;
 use ssdl::matrix::{absolute_sum, squared_norm};
 use ssdl::{Error, Matrix, Real, threads};
 
@@ -46,7 +46,7 @@ fn codes_are_optimal_and_independent_of_company_and_threads() {
         let codes = threads::run(1, || encoder.encode(&samples));
         assert_eq!(codes, threads::run(3, || encoder.encode(&samples)));
         assert_eq!(encoder.encode(&samples.select_columns(&[41])).column(0), codes.column(41));
-        let own = gram(&atoms);
+        let own = atoms.gram();
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         let lasso = Quadratic::individual(&own, Vec::new(), rhs, 0.8);
         let lasso = if nonnegative { lasso.nonnegative() } else { lasso };
@@ -58,7 +58,7 @@ fn codes_are_optimal_and_independent_of_company_and_threads() {
 #[test]
 fn both_ways_to_end_a_code_agree() {
     let (atoms, samples) = (noise::<f64>(12, 40, 5), noise::<f64>(12, 30, 6));
-    let own = gram(&atoms);
+    let own = atoms.gram();
     let solve = |direct| {
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         let lasso = Quadratic::individual(&own, Vec::new(), rhs, 0.3);
@@ -108,7 +108,7 @@ fn nothing_is_negative_where_nothing_may_be() {
     let dark = Matrix::from_fn(3, 20, |i, j| -1.0 - (i * j) as f64);
     let learnt = fit(&learner().nonnegative_atoms(true), &dark);
     assert!(learnt.atoms.as_slice().iter().all(|d| *d >= 0.0));
-    assert!(learnt.objective.reconstruction < 0.1 * dark.squared_norm());
+    assert!(learnt.objective.term("reconstruction") < 0.1 * dark.squared_norm());
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_stream_of_batches_comes_near_the_passes() {
 struct StopAt(usize);
 
 impl Watch for StopAt {
-    fn step(&mut self, progress: &Progress) -> Flow {
+    fn step(&mut self, progress: &Progress<'_>) -> Flow {
         if progress.iteration >= self.0 { Flow::Stop } else { Flow::Continue }
     }
 }

@@ -3,6 +3,7 @@
 use crate::common::{Witness, agreement, fit, label_first, noise, options, small_problem};
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options, SsdlGa, Ussdl};
+use ssdl::prelude::*;
 use ssdl::{Error, Labels, Matrix, Model, Samples};
 
 fn knobs() -> SsdlGa {
@@ -95,7 +96,7 @@ fn a_classifier_that_does_not_know_its_own_samples_as_new_ones_is_fitted_anew() 
     });
     let samples = Samples::new(features.clone(), label_first(&truth, 3, 100)).unwrap();
     let mut witness = Witness::default();
-    let method = Ussdl::from(SsdlGa::new().n_atoms(200));
+    let method = Ussdl::new().n_atoms(200);
     let model = method.fit_with(samples, &options(), &mut witness).unwrap();
     assert!(witness.notices.iter().any(|said| said.contains("fitted anew")));
     let said = model.predict(features).unwrap().classes;

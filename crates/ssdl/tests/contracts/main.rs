@@ -12,7 +12,9 @@ mod attachment;
 mod baselines;
 mod classifier;
 mod coding;
+mod decision;
 mod dictionary;
+mod direction;
 mod edge_cases;
 mod explain;
 mod given;
@@ -30,3 +32,11 @@ mod model_attachment;
 mod model_file;
 mod small_fit;
 mod svm;
+mod toy;
+
+/// The methods of the register, and one that a test brings.
+fn every_method<T: ssdl::Real>() -> Vec<&'static dyn ssdl::methods::Method<T>> {
+    let mut methods = ssdl::methods::all();
+    methods.push(ssdl::methods::registered::<toy::NearestMean, T>());
+    methods
+}

@@ -6,6 +6,7 @@ use crate::common::{
 };
 use ssdl::fit::{Silent, Step, TraceRow};
 use ssdl::methods::{self, Method, Options, SsdlGa, Ussdl};
+use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
 fn copy<T: Real>(samples: &Samples<T>) -> Samples<T> {
@@ -319,7 +320,7 @@ fn no_graph_is_ussdl<T: Real>() {
         knobs.set("coder", coder).unwrap();
         let (samples, _) = small_problem::<T>(15);
         let graph_free = knobs.fit_with(copy(&samples), &options(), &mut Silent).unwrap();
-        let by_type = Ussdl::from(knobs.manifold(3.0));
+        let by_type = Ussdl { solver: knobs.solver, ..Ussdl::new().n_atoms(18) };
         let by_type = by_type.fit_with(copy(&samples), &options(), &mut Silent).unwrap();
         assert_same_model(&graph_free, &by_type, &new, coder);
         let chosen = [("coder", coder), ("max_iterations", "5")];

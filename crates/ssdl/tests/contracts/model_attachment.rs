@@ -3,7 +3,8 @@
 use crate::common::parts::{Parts, assert_refused};
 use crate::common::{clouds, fit, small_problem};
 use serde_json::{Value, json};
-use ssdl::methods::{self, GraphChoice};
+use ssdl::graph::GraphChoice;
+use ssdl::methods;
 use ssdl::{Model, Real};
 
 fn fitted<T: Real>(method: &str, knobs: &[(&str, &str)]) -> Model<T> {

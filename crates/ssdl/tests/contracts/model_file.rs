@@ -8,8 +8,7 @@ use crate::common::{clouds, fit, fit_with, options, small_problem};
 use serde_json::json;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, Options};
-use ssdl::model::{Precision, precision_of, precision_of_bytes};
-use ssdl::{Error, Model, Real};
+use ssdl::{AnyModel, Error, Matrix, Model, Real};
 
 fn fitted<T: Real>(method: &str, prepare: &[&str]) -> Model<T> {
     let (samples, _) = small_problem::<T>(1);
@@ -54,7 +53,7 @@ fn a_model_in_memory_is_its_file() {
         model.save(&path).unwrap();
         let bytes = model.to_bytes().unwrap();
         assert!(bytes == std::fs::read(&path).unwrap(), "{name}");
-        assert_eq!(precision_of_bytes(&bytes).unwrap(), Precision::Single, "{name}");
+        assert!(matches!(AnyModel::from_bytes(&bytes), Ok(AnyModel::Single(_))), "{name}");
         let again = Model::<f32>::from_bytes(&bytes).unwrap();
         assert!(again.to_bytes().unwrap() == bytes, "{name}");
 
@@ -121,17 +120,47 @@ fn the_precision_is_known_from_the_header_and_must_match() {
     let (single, double) = (folder.path().join("single"), folder.path().join("double"));
     fitted::<f32>("ussdl", &[]).save(&single).unwrap();
     fitted::<f64>("ussdl", &[]).save(&double).unwrap();
-    assert_eq!(precision_of(&single).unwrap(), Precision::Single);
-    assert_eq!(precision_of(&double).unwrap(), Precision::Double);
+    assert!(matches!(AnyModel::load(&single), Ok(AnyModel::Single(_))));
+    assert!(matches!(AnyModel::load(&double), Ok(AnyModel::Double(_))));
     for error in
         [Model::<f64>::load(&single).unwrap_err(), Model::<f32>::load(&double).unwrap_err()]
     {
         assert!(matches!(error, Error::Format { .. }), "{error}");
     }
     let missing = folder.path().join("missing");
-    assert!(matches!(precision_of(&missing), Err(Error::Io { .. })));
+    assert!(matches!(AnyModel::load(&missing), Err(Error::Io { .. })));
     assert!(matches!(Model::<f64>::load(&missing), Err(Error::Io { .. })));
     assert!(Model::<f64>::load(folder.path()).is_err(), "a folder is not a model");
+}
+
+/// Models that version 0.1 wrote, beside its predictions.
+#[test]
+fn files_of_version_2_are_read_and_predict_what_they_did() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version2");
+    let numbers = |name: &str, skip: usize| -> Vec<Vec<f64>> {
+        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        let line = |line: &str| line.split(',').skip(skip).map(|v| v.parse().unwrap()).collect();
+        text.lines().skip(1).map(line).collect()
+    };
+    let new = numbers("new.csv", 0);
+    for name in ["ssdl-ga", "label-spreading"] {
+        let model = AnyModel::load(&folder.join(format!("{name}.ssdl"))).unwrap();
+        let expected = numbers(&format!("{name}-predictions.csv"), 1);
+        ssdl::each_precision!(&model, model => {
+            assert_eq!(model.method(), name);
+            let raw = Matrix::from_fn(4, new.len(), |i, j| new[j][i]);
+            let found = model.predict(raw.cast()).unwrap().probabilities;
+            for (column, expected) in found.iter_columns().zip(&expected) {
+                let pairs = column.iter().zip(expected);
+                assert!(pairs.clone().all(|(p, q)| (p.wide() - q).abs() < 1e-6), "{name}");
+            }
+            let trace = &model.report().trace;
+            assert_eq!(trace.last().unwrap().objective, model.report().objective);
+            assert_eq!(model.report().objective.terms().len(), 5, "the five terms of version 2");
+            let again = model.to_bytes().unwrap();
+            assert!(AnyModel::from_bytes(&again).is_ok(), "{name}: written as version 3");
+        });
+    }
 }
 
 /// A sound file, with graph and principal components.
@@ -145,7 +174,7 @@ fn hostile_headers_are_refused_by_path_and_reason() {
     type Change = fn(&mut Parts);
     let cases: &[(&str, &str, Change)] = &[
         ("another format", "other", |p| p.header["format"] = json!("other")),
-        ("a later version", "version 3", |p| p.header["version"] = json!(3)),
+        ("a later version", "version 4", |p| p.header["version"] = json!(4)),
         ("an earlier version", "version 1", |p| p.header["version"] = json!(1)),
         ("no version", "header", |p| p.header["version"] = json!("one")),
         ("another precision", "f32", |p| p.header["precision"] = json!("f32")),
@@ -187,12 +216,25 @@ fn hostile_headers_are_refused_by_path_and_reason() {
         ("no number of atoms", "n_atoms", |p| {
             p.header.as_object_mut().unwrap().remove("n_atoms");
         }),
-        ("negative sparsity", "rule", |p| p.header["out_of_sample"]["sparsity"] = json!(-1.0)),
-        ("negative manifold", "rule", |p| p.header["out_of_sample"]["manifold"] = json!(-1.0)),
-        ("sharpness below one", "rule", |p| p.header["out_of_sample"]["sharpness"] = json!(0.5)),
-        ("a rule without a number", "header", |p| {
-            p.header["out_of_sample"]["sparsity"] = json!(null)
+        ("negative sparsity", "rule", |p| p.header["coder"]["sparsity"] = json!(-1.0)),
+        ("an unknown coder", "header", |p| p.header["coder"]["pursuit"] = json!("magic")),
+        ("atoms without a coder", "no way", |p| p.header["coder"] = json!(null)),
+        ("negative manifold", "rule", |p| p.header["tie"]["manifold"] = json!(-1.0)),
+        ("sharpness below one", "sharpness", |p| p.header["decision"]["sharpness"] = json!(0.5)),
+        ("an unknown decision", "header", |p| p.header["decision"]["by"] = json!("dice")),
+        ("votes beside atoms", "vote", |p| {
+            p.header["decision"] = json!({"by": "vote", "voters": "all"});
         }),
+        ("atoms of fewer classes", "other atoms", |p| {
+            p.header["decision"] =
+                json!({"by": "residual", "sharpness": 2.0, "class_of_atoms": [0]});
+        }),
+        ("an atom of no class", "does not name", |p| {
+            let n_atoms = p.header["n_atoms"].as_u64().unwrap() as usize;
+            p.header["decision"] =
+                json!({"by": "residual", "sharpness": 2.0, "class_of_atoms": vec![3; n_atoms]});
+        }),
+        ("a rule without a number", "header", |p| p.header["coder"]["sparsity"] = json!(null)),
     ];
     for (what, reason, change) in cases {
         let mut parts = sound();
@@ -251,7 +293,7 @@ fn a_header_that_claims_too_much_is_refused_before_it_is_read() {
         bytes.extend(b"{}");
         std::fs::write(&path, bytes).unwrap();
         assert_refused(&path, "header", &format!("{claim} bytes claimed"));
-        assert!(matches!(precision_of(&path), Err(Error::Format { .. })));
+        assert!(matches!(AnyModel::load(&path), Err(Error::Format { .. })));
     }
     for text in ["", "x", "not a model at all, just some text", "{}"] {
         std::fs::write(&path, text).unwrap();
@@ -302,7 +344,7 @@ fn flipped_bytes_never_panic_and_never_allocate_wildly() {
             bent[at] ^= 1 << rng.random_range(0..8);
         }
         std::fs::write(&path, bent).unwrap();
-        let _ = precision_of(&path);
+        let _ = AnyModel::load(&path);
         if let Ok(model) = Model::<f64>::load(&path) {
             survived += 1;
             let _ = model.predict(new.clone());

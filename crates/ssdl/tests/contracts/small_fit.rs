@@ -1,18 +1,34 @@
 //! A whole fit against the NumPy oracle: the stages composed by hand from the same first atoms, and
 //! the library's own loop, which draws its first atoms at random.
 
-use crate::common::{agreement, apart, fixture, flip, indices, matrix, numbers};
+use crate::common::{agreement, apart, fixture, flip, indices, matrix, numbers, options};
 use serde_json::Value;
 use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin, Quadratic};
-use ssdl::dictionary::{Block, ProjectedFista, Statistics, Update, gram, project};
-use ssdl::fit::{Objective, Recipe, Silent, Weights, alternate};
+use ssdl::dictionary::{Block, ProjectedFista, Statistics, Update, project};
+use ssdl::fit::{Objective, Silent};
 use ssdl::graph::{Graph, Laplacian, Lle};
-use ssdl::{Labels, Matrix};
+use ssdl::methods::{Options, SsdlGa};
+use ssdl::prelude::*;
+use ssdl::{Labels, Matrix, Samples};
 
 const POINTS: ActivePoints = ActivePoints::Frozen;
 const TIGHT: Coordinate =
     Coordinate { sweeps: 5000, inner_sweeps: 50, tolerance: 1e-11, direct: false };
+
+#[derive(Clone, Copy)]
+struct Weights {
+    sparsity: f64,
+    manifold: f64,
+    discrimination: f64,
+    ridge: f64,
+}
+
+impl Weights {
+    fn rho(&self) -> f64 {
+        self.ridge / self.discrimination
+    }
+}
 
 struct Stored {
     json: Value,
@@ -73,7 +89,7 @@ impl State {
         let samples = &stored.samples;
         let mut atoms = samples.select_columns(&(0..stored.n_atoms).collect::<Vec<_>>());
         (0..stored.n_atoms).for_each(|k| project(atoms.column_mut(k), 1.0));
-        let own = gram(&atoms);
+        let own = atoms.gram();
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(stored.n_atoms, samples.columns());
         let lasso = Quadratic::individual(&own, Vec::new(), rhs, stored.weights.sparsity);
@@ -94,20 +110,22 @@ impl State {
     ) -> f64 {
         let weights = stored.weights;
         let scores = self.classifier.scores(&self.codes);
-        let shares = Shares::at(&scores, stored.labels.assigned(), stored.sharpness);
-        let active = Active::at(POINTS, &scores, &shares);
+        let shares = Shares::new(&scores, stored.labels.assigned(), stored.sharpness);
+        let active = Active::new(POINTS, &scores, &shares);
         let w = &self.classifier.weights;
         let cross = Matrix::of_product(w.view(), w.transposed());
         let problem = Coding {
             samples: &stored.samples,
             atoms: &self.atoms,
-            gram: &gram(&self.atoms),
+            gram: &self.atoms.gram(),
             graph: Some((weights.manifold, &stored.laplacian)),
             margin: Some(Margin {
                 discrimination: weights.discrimination,
-                classifier: &self.classifier,
+                weights: w,
+                bias: &self.classifier.bias,
                 cross: &cross,
-                active: &active,
+                weight: &active.weight,
+                target: &active.target,
             }),
             sparsity: weights.sparsity,
         };
@@ -126,13 +144,13 @@ impl State {
         let mut left = stored.samples.clone();
         left.add_product(-1.0, self.atoms.view(), self.codes.view());
         let size: f64 = self.codes.as_slice().iter().map(|a| a.abs()).sum();
-        Objective {
-            reconstruction: left.squared_norm(),
-            sparsity: weights.sparsity * size,
-            manifold: weights.manifold * stored.laplacian.energy(&self.codes),
-            discrimination: weights.discrimination * loss,
-            ridge: weights.ridge * self.classifier.squared_norm(),
-        }
+        Objective::new([
+            ("reconstruction", left.squared_norm()),
+            ("sparsity", weights.sparsity * size),
+            ("manifold", weights.manifold * stored.laplacian.energy(&self.codes)),
+            ("discrimination", weights.discrimination * loss),
+            ("ridge", weights.ridge * self.classifier.squared_norm()),
+        ])
     }
 }
 
@@ -156,7 +174,7 @@ fn follow(coder: &dyn Descent<f64>, update: &dyn Update<f64>, within: f64, what:
     assert!(apart(&found.bias, &numbers(&stored.json["bias"])) < 1e-5, "{what}: bias");
     let scores = found.scores(&state.codes);
     assert_eq!(stored.unlabelled(&scores), indices(&stored.json["unlabelled_classes"]), "{what}");
-    let shares = Shares::at(&scores, stored.labels.assigned(), stored.sharpness);
+    let shares = Shares::new(&scores, stored.labels.assigned(), stored.sharpness);
     for (name, value) in state.objective(&stored, shares.loss(&scores)).terms() {
         let expected = stored.json["true_terms"][name].as_f64().unwrap();
         assert!((value - expected).abs() < 1e-6 * (1.0 + expected), "{what}: {name} {value}");
@@ -178,7 +196,7 @@ fn check_new(stored: &Stored, state: &State, what: &str) {
             ssdl::matrix::axpy(beta * weight, state.codes.column(i), rhs.column_mut(j));
         }
     }
-    let own = gram(&state.atoms);
+    let own = state.atoms.gram();
     let mut codes = Matrix::zeros(stored.n_atoms, new.columns());
     let problem =
         Quadratic::individual(&own, vec![beta; new.columns()], rhs, stored.weights.sparsity);
@@ -215,32 +233,33 @@ fn the_loop_ends_near_the_oracle_from_other_first_atoms() {
     let stored = Stored::read();
     let expected = stored.json["true_terms"]["total"].as_f64().unwrap();
     let classes = indices(&stored.json["unlabelled_classes"]);
-    let coder = Coordinate { sweeps: 500, inner_sweeps: 20, tolerance: 1e-5, direct: false };
-    let update = Block { sweeps: 200, tolerance: 1e-6, nonnegative: false };
+    let n_neighbors = stored.json["knobs"]["n_neighbors"].as_u64().unwrap() as usize;
+    let weights = stored.weights;
+    let knobs = SsdlGa::new()
+        .n_atoms(stored.n_atoms)
+        .sparsity(weights.sparsity)
+        .manifold(weights.manifold)
+        .n_neighbors(n_neighbors)
+        .discrimination(weights.discrimination)
+        .ridge(weights.ridge)
+        .sharpness(stored.sharpness)
+        .active_points(POINTS)
+        .revive(false)
+        .max_iterations(stored.iterations())
+        .tolerance(0.0)
+        .coder_steps(500)
+        .coder_tolerance(1e-5);
     for seed in [0, 1, 2] {
-        let recipe = Recipe {
-            laplacian: Some(&stored.laplacian),
-            coder: &coder,
-            update: &update,
-            active_points: POINTS,
-            weights: stored.weights,
-            sharpness: stored.sharpness,
-            n_atoms: stored.n_atoms,
-            fill_atoms: false,
-            atom_norm: 1.0,
-            revive: false,
-            max_iterations: stored.iterations(),
-            tolerance: 0.0,
-            seed,
-            start: None,
-        };
-        let fitted = alternate(&stored.samples, &stored.labels, &recipe, &mut Silent).unwrap();
-        let scores = fitted.classifier.scores(&fitted.codes);
+        let options = Options { seed, prepare: Vec::new(), ..options() };
+        let samples = Samples::new(stored.samples.clone(), stored.labels.clone()).unwrap();
+        let model = knobs.fit_with(samples, &options, &mut Silent).unwrap();
+        let classifier = model.classifier().unwrap().clone();
+        let scores = classifier.scores(model.codes());
         let shared = agreement(&stored.unlabelled(&scores), &classes);
         assert!(shared >= 0.9, "seed {seed}: {shared} of the labels");
-        let shares = Shares::at(&scores, stored.labels.assigned(), stored.sharpness);
-        let state =
-            State { atoms: fitted.atoms, codes: fitted.codes, classifier: fitted.classifier };
+        let shares = Shares::new(&scores, stored.labels.assigned(), stored.sharpness);
+        let atoms = model.atoms().unwrap().clone();
+        let state = State { atoms, codes: model.codes().clone(), classifier };
         let total = state.objective(&stored, shares.loss(&scores)).total();
         assert!((total - expected).abs() < 0.01 * expected, "seed {seed}: {total} {expected}");
     }

@@ -5,16 +5,16 @@ use crate::common::{
     apart, assert_close, clouds, fixture, indices, matrix, noise, numbers, sparse_noise,
 };
 use proptest::prelude::*;
-use ssdl::classifier::svm::{LinearSvm, Loss, Trained, stratified_folds};
+use ssdl::classifier::svm::{Loss, SvmTrainer, Trained, stratified_folds};
 use ssdl::classifier::{LinearClassifier, best};
-use ssdl::knobs::Setting;
+use ssdl::knobs::KnobValue;
 use ssdl::{Error, Matrix, Real};
 
 const LOSSES: [Loss; 2] = [Loss::Hinge, Loss::SquaredHinge];
 
 /// To the end.
-fn tight(loss: Loss) -> LinearSvm {
-    LinearSvm { loss, tolerance: 1e-8, max_epochs: 1_000_000, ..LinearSvm::default() }
+fn tight(loss: Loss) -> SvmTrainer {
+    SvmTrainer { loss, tolerance: 1e-8, max_epochs: 1_000_000, ..SvmTrainer::default() }
 }
 
 /// Overlapping classes on sparse codes.
@@ -82,7 +82,7 @@ fn gaps_in<T: Real>(rounding: f64) {
         let (codes, classes) = codes::<T>(4, 10, 90, seed);
         for box_constraint in [0.1, 1.0, 10.0] {
             // Large boxes take more epochs than the default allows.
-            let quick = LinearSvm { loss, max_epochs: 100_000, ..LinearSvm::default() };
+            let quick = SvmTrainer { loss, max_epochs: 100_000, ..SvmTrainer::default() };
             for (svm, largest) in [(quick, 1e-3), (tight(loss), 1e-6)] {
                 let found = svm.fit(&codes, &classes, 4, box_constraint).unwrap();
                 assert!(found.converged && found.epochs <= svm.max_epochs);
@@ -152,7 +152,7 @@ proptest! {
         let loss = LOSSES[usize::from(squared)];
         let codes = if dense { noise::<f64>(p, n, seed) } else { sparse_noise(p, n, seed) };
         let classes: Vec<usize> = (0..n).map(|i| (i * i + i / 3) % 2).collect();
-        let svm = LinearSvm { tolerance: 1e-9, seed, ..tight(loss) };
+        let svm = SvmTrainer { tolerance: 1e-9, seed, ..tight(loss) };
         let found = svm.fit(&codes, &classes, 2, box_constraint).unwrap();
         prop_assert!(found.converged);
         for class in 0..2 {
@@ -199,7 +199,7 @@ fn folds_are_drawn_at_random() {
 fn bits_in<T: Real>() {
     for loss in LOSSES {
         let (codes, classes) = codes::<T>(5, 12, 150, 3);
-        let svm = LinearSvm { loss, seed: 9, ..LinearSvm::default() };
+        let svm = SvmTrainer { loss, seed: 9, ..SvmTrainer::default() };
         let work = |threads| {
             ssdl::threads::run(threads, || {
                 let chosen = svm.choose_box(&codes, &classes, 5, &[0.1, 1.0, 10.0], 5).unwrap();
@@ -209,7 +209,7 @@ fn bits_in<T: Real>() {
         let one = work(1);
         assert_eq!(one, work(2));
         assert_eq!(one, work(1));
-        let other = LinearSvm { seed: 10, ..svm };
+        let other = SvmTrainer { seed: 10, ..svm };
         assert_ne!(one.0, other.fit(&codes, &classes, 5, one.1.box_constraint).unwrap());
     }
 }
@@ -266,7 +266,7 @@ fn contradicting_labels_and_single_samples_are_no_obstacle() {
         assert!(alone.converged && alone.classifier.scores(&codes).column(0)[0] > 0.5);
         // The square of such a code overflows: nothing is learnt, but nothing breaks.
         let huge = Matrix::from_fn(2, 4, |_, i| if i < 2 { 1e200 } else { 1.0 });
-        let found = LinearSvm { loss, ..LinearSvm::default() }.fit(&huge, &[0, 1, 0, 1], 2, 1.0);
+        let found = SvmTrainer { loss, ..SvmTrainer::default() }.fit(&huge, &[0, 1, 0, 1], 2, 1.0);
         assert!(found.unwrap().classifier.squared_norm().is_finite());
     }
 }
@@ -292,7 +292,7 @@ fn codes_without_coefficients_are_decided_by_the_bias() {
 fn a_class_without_samples_never_wins() {
     let (codes, truth) = codes::<f64>(3, 5, 60, 5);
     let classes: Vec<usize> = truth.iter().map(|&class| [0, 2, 3][class]).collect();
-    let found = LinearSvm::default().fit(&codes, &classes, 5, 1.0).unwrap();
+    let found = SvmTrainer::default().fit(&codes, &classes, 5, 1.0).unwrap();
     // Far from the samples, where every class may say no.
     let mut anywhere = noise::<f64>(5, 500, 6);
     anywhere.as_mut_slice().iter_mut().for_each(|a| *a *= 20.0);
@@ -302,7 +302,7 @@ fn a_class_without_samples_never_wins() {
     for empty in [1, 4] {
         assert_eq!((found.objective[empty], found.lower_bound[empty]), (0.0, 0.0));
     }
-    let same = LinearSvm::default().choose_box(&codes, &classes, 5, &[0.1, 1.0], 5).unwrap();
+    let same = SvmTrainer::default().choose_box(&codes, &classes, 5, &[0.1, 1.0], 5).unwrap();
     assert_eq!(same.folds_used, 5);
 }
 
@@ -312,7 +312,7 @@ fn the_accuracies_are_those_of_fits_on_the_other_folds() {
     let (codes, classes) = clouds::<f64>(3, 3, 75, 7);
     let grid = [10.0, 0.001, 0.5];
     for loss in LOSSES {
-        let svm = LinearSvm { seed: 4, ..tight(loss) };
+        let svm = SvmTrainer { seed: 4, ..tight(loss) };
         let chosen = svm.choose_box(&codes, &classes, 3, &grid, 5).unwrap();
         let fold_of = stratified_folds(&classes, 5, 4);
         for (at, &box_constraint) in grid.iter().enumerate() {
@@ -339,7 +339,7 @@ fn ties_go_to_the_smaller_box_and_small_classes_cut_the_folds() {
     // Two classes far apart: every value is right everywhere.
     let codes = Matrix::from_fn(2, 14, |k, i| if k == i % 2 { 5.0 } else { 0.0 });
     let even: Vec<usize> = (0..14).map(|i| i % 2).collect();
-    let svm = LinearSvm::default();
+    let svm = SvmTrainer::default();
     let choose = |classes: &[usize], grid: &[f64], folds| {
         let columns: Vec<usize> = (0..classes.len()).collect();
         svm.choose_box(&codes.select_columns(&columns), classes, 3, grid, folds).unwrap()
@@ -361,7 +361,7 @@ fn ties_go_to_the_smaller_box_and_small_classes_cut_the_folds() {
 #[test]
 fn bad_knobs_and_samples_are_refused_by_name() {
     let codes = Matrix::from_fn(2, 4, |k, i| (k + i) as f64);
-    let (classes, svm) = ([0, 1, 0, 1], LinearSvm::default());
+    let (classes, svm) = ([0, 1, 0, 1], SvmTrainer::default());
     let knob = |error: Error| match error {
         Error::Knob { name, .. } => name,
         other => panic!("{other}"),
@@ -370,13 +370,13 @@ fn bad_knobs_and_samples_are_refused_by_name() {
         assert_eq!(knob(svm.fit(&codes, &classes, 2, bad).unwrap_err()), "box_constraint");
         let error = svm.choose_box(&codes, &classes, 2, &[1.0, bad], 2).unwrap_err();
         assert_eq!(knob(error), "box_constraint");
-        let loose = LinearSvm { tolerance: bad, ..svm };
+        let loose = SvmTrainer { tolerance: bad, ..svm };
         assert_eq!(knob(loose.fit(&codes, &classes, 2, 1.0).unwrap_err()), "tolerance");
     }
     let empty = svm.choose_box(&codes, &classes, 2, &[], 2).unwrap_err();
     assert_eq!(knob(empty), "box_constraint");
     assert_eq!(knob(svm.choose_box(&codes, &classes, 2, &[1.0], 1).unwrap_err()), "folds");
-    let idle = LinearSvm { max_epochs: 0, ..svm };
+    let idle = SvmTrainer { max_epochs: 0, ..svm };
     assert_eq!(knob(idle.fit(&codes, &classes, 2, 1.0).unwrap_err()), "max_epochs");
 
     let fit = |codes: &Matrix<f64>, classes: &[usize]| svm.fit(codes, classes, 2, 1.0).unwrap_err();
@@ -392,7 +392,7 @@ fn bad_knobs_and_samples_are_refused_by_name() {
 #[test]
 fn stopping_at_the_epoch_limit_is_told() {
     let (codes, classes) = codes::<f64>(3, 6, 60, 8);
-    let hasty = LinearSvm { max_epochs: 2, ..tight(Loss::Hinge) };
+    let hasty = SvmTrainer { max_epochs: 2, ..tight(Loss::Hinge) };
     let found = hasty.fit(&codes, &classes, 3, 10.0).unwrap();
     assert!(!found.converged && found.epochs == 2 && found.gap > 1e-6);
 }

@@ -5,26 +5,28 @@
 //!
 //! $B$ is the box constraint. The bias is the weight of an appended one and is regularised like the
 //! others (the convention of LIBLINEAR), so the problem is strongly convex, its minimiser unique and
-//! its dual free of an equality constraint. The dual is solved by coordinate descent: [`LinearSvm`]
-//! holds the knobs, [`LinearSvm::fit`] trains, [`LinearSvm::choose_box`] picks $B$.
+//! its dual free of an equality constraint. The dual is solved by coordinate descent: [`SvmTrainer`]
+//! holds the knobs, [`SvmTrainer::fit`] trains, [`SvmTrainer::choose_box`] picks $B$.
 //!
 //! Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan, "A dual coordinate descent method for
 //! large-scale linear SVM", ICML 2008.
 
 mod dual;
+mod knobs;
 mod select;
 
+pub use knobs::{SvmKnobs, SvmSetters};
 pub use select::{Chosen, stratified_folds};
 
 use rayon::prelude::*;
 
 use self::dual::{Binary, Rows, Solution};
 use super::LinearClassifier;
-use crate::knobs::{self, Allowed, choice};
+use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
 use crate::{Error, Matrix, Real, Result};
 
-choice! {
+crate::choice! {
     /// What a sample inside its margin, or on the wrong side, costs.
     pub enum Loss {
         /// The shortfall $\max(0,t)$: each sample pulls with at most the box constraint.
@@ -37,17 +39,17 @@ choice! {
 /// How linear support vector machines are trained.
 ///
 /// ```
-/// use ssdl::{Matrix, classifier::{best, svm::LinearSvm}};
+/// use ssdl::{Matrix, classifier::{best, svm::SvmTrainer}};
 ///
 /// // Codes are columns: two classes on two atoms.
 /// let codes = Matrix::from_fn(2, 6, |k, i| if i % 2 == k { 1.0 + 0.1 * i as f64 } else { 0.0 });
-/// let trained = LinearSvm::default().fit(&codes, &[0, 1, 0, 1, 0, 1], 2, 1.0)?;
+/// let trained = SvmTrainer::default().fit(&codes, &[0, 1, 0, 1, 0, 1], 2, 1.0)?;
 /// assert!(trained.converged && trained.gap < 1e-3);
 /// assert_eq!(best(trained.classifier.scores(&codes).column(3)), 1);
 /// # Ok::<(), ssdl::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinearSvm {
+pub struct SvmTrainer {
     /// What a sample inside its margin costs.
     pub loss: Loss,
     /// Training stops when the projected gradients of the dual differ by less than this.
@@ -58,7 +60,7 @@ pub struct LinearSvm {
     pub seed: u64,
 }
 
-impl Default for LinearSvm {
+impl Default for SvmTrainer {
     fn default() -> Self {
         Self { loss: Loss::Hinge, tolerance: 1e-3, max_epochs: 1000, seed: 0 }
     }
@@ -83,7 +85,7 @@ pub struct Trained<T> {
     pub lower_bound: Vec<f64>,
 }
 
-impl LinearSvm {
+impl SvmTrainer {
     /// Trains one classifier per class on codes ($p\times N$, samples are columns), `classes`
     /// naming the class of each column.
     ///
@@ -99,6 +101,7 @@ impl LinearSvm {
     /// # Errors
     /// If a knob is out of range, there are no samples, `classes` has another length or an index
     /// outside `n_classes`, or a code is not finite. Stopping at `max_epochs` is not an error.
+    #[inline(never)]
     pub fn fit<T: Real>(
         &self,
         codes: &Matrix<T>,
@@ -107,7 +110,7 @@ impl LinearSvm {
         box_constraint: f64,
     ) -> Result<Trained<T>> {
         self.check(codes, classes, n_classes)?;
-        knobs::check("box_constraint", box_constraint, Allowed::Above(0.0))?;
+        check("box_constraint", box_constraint, Allowed::Above(0.0))?;
         let rows = Rows::of(codes);
         let members: Vec<usize> = (0..classes.len()).collect();
         let solutions: Vec<Option<(Solution, f64, f64)>> = (0..n_classes)
@@ -133,8 +136,8 @@ impl LinearSvm {
     }
 
     fn check<T: Real>(&self, codes: &Matrix<T>, classes: &[usize], n_classes: usize) -> Result<()> {
-        knobs::check("tolerance", self.tolerance, Allowed::Above(0.0))?;
-        knobs::check("max_epochs", self.max_epochs, Allowed::WholeFrom(1))?;
+        check("tolerance", self.tolerance, Allowed::Above(0.0))?;
+        check("max_epochs", self.max_epochs, Allowed::WholeFrom(1))?;
         if codes.columns() == 0 {
             return Err(Error::Samples("there are none to train a classifier on".into()));
         }

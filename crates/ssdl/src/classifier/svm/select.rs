@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::dual::{Binary, Rows};
-use super::{LinearSvm, Loss};
+use super::{Loss, SvmTrainer};
 use crate::classifier::best;
-use crate::knobs::{self, Allowed};
+use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
 use crate::{Error, Matrix, Real, Result};
 
@@ -22,7 +22,7 @@ pub struct Chosen {
     pub folds_used: usize,
 }
 
-impl LinearSvm {
+impl SvmTrainer {
     /// Chooses the box constraint from `grid` by cross-validation over [`stratified_folds`]; ties go
     /// to the smaller value, the simpler classifier.
     ///
@@ -35,6 +35,7 @@ impl LinearSvm {
     /// # Errors
     /// As [`fit`](Self::fit), and if `grid` is empty, a value in it is not above 0 and finite, or
     /// `folds` is below 2.
+    #[inline(never)]
     pub fn choose_box<T: Real>(
         &self,
         codes: &Matrix<T>,
@@ -44,7 +45,7 @@ impl LinearSvm {
         folds: usize,
     ) -> Result<Chosen> {
         self.check(codes, classes, n_classes)?;
-        knobs::check("folds", folds, Allowed::WholeFrom(2))?;
+        check("folds", folds, Allowed::WholeFrom(2))?;
         let ascending = sorted(grid)?;
         let mut sizes = vec![0; n_classes];
         classes.iter().for_each(|&class| sizes[class] += 1);
@@ -93,7 +94,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
         });
     }
     for &value in grid {
-        knobs::check("box_constraint", value, Allowed::Above(0.0))?;
+        check("box_constraint", value, Allowed::Above(0.0))?;
     }
     let mut ascending: Vec<usize> = (0..grid.len()).collect();
     ascending.sort_by(|&a, &b| grid[a].total_cmp(&grid[b]));
@@ -128,7 +129,7 @@ struct Part<'a, T> {
 
 impl<T: Real> Part<'_, T> {
     /// How many samples held out get their class, for each box constraint (ascending).
-    fn count_right(&self, svm: &LinearSvm, boxes: &[f64]) -> Vec<usize> {
+    fn count_right(&self, svm: &SvmTrainer, boxes: &[f64]) -> Vec<usize> {
         let mut duals = vec![vec![0.0; self.members.len()]; self.present.len()];
         let mut counts = Vec::with_capacity(boxes.len());
         for &box_constraint in boxes {

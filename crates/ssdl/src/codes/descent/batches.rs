@@ -24,6 +24,7 @@ pub struct Batches {
 }
 
 impl<T: Real> Descent<T> for Batches {
+    #[inline(never)]
     fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended {
         let mut rng = stream(self.seed, Purpose::Batches);
         let mut done = Descended { steps: 0, gap: f64::INFINITY, graph_energy: None };
@@ -61,9 +62,9 @@ impl Batches {
     ) -> f64 {
         let samples = problem.samples.select_columns(batch);
         let mut rhs = Matrix::of_product(problem.atoms.transposed(), samples.view());
-        let weight = problem.margin.map(|margin| margin.active.weight.select(batch));
+        let weight = problem.margin.map(|margin| margin.weight.select(batch));
         if let (Some(margin), Some(weight)) = (&problem.margin, &weight) {
-            margin.add_to(&mut rhs, &margin.active.target.select_columns(batch), weight);
+            margin.add_to(&mut rhs, &margin.target.select_columns(batch), weight);
         }
         let graph = problem.graph.map(|(strength, laplacian)| {
             let (smaller, pull) = laplacian.restrict(batch, codes);

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::super::lasso::{Effort, Lasso};
+use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::Real;
@@ -41,6 +41,7 @@ pub struct Coordinate {
 }
 
 impl<T: Real> Descent<T> for Coordinate {
+    #[inline(never)]
     fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended {
         self.minimise(&problem.quadratic(), codes)
     }
@@ -48,6 +49,7 @@ impl<T: Real> Descent<T> for Coordinate {
 
 impl Coordinate {
     /// Brings `codes` down on a problem that is already assembled.
+    #[inline(never)]
     pub fn minimise<T: Real>(
         &self,
         problem: &Quadratic<'_, T>,
@@ -72,8 +74,8 @@ impl Coordinate {
             .par_columns_mut()
             .enumerate()
             .with_min_len(CHUNK)
-            .map_init(Lasso::new, |lasso, (j, code)| {
-                lasso.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
+            .map_init(WorkingSet::new, |set, (j, code)| {
+                set.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
             })
             .reduce(|| 0.0, f64::max);
         Descended { steps: self.sweeps, gap, graph_energy: None }
@@ -118,7 +120,7 @@ impl Coordinate {
 
 /// A thread's buffers.
 struct Worker<T> {
-    lasso: Lasso<T>,
+    set: WorkingSet<T>,
     rhs: Vec<T>,
     pull: Vec<T>,
     code: Vec<T>,
@@ -127,7 +129,7 @@ struct Worker<T> {
 fn take<T: Real>(workers: &Mutex<Vec<Worker<T>>>) -> Worker<T> {
     let idle = workers.lock().ok().and_then(|mut idle| idle.pop());
     idle.unwrap_or_else(|| Worker {
-        lasso: Lasso::new(),
+        set: WorkingSet::new(),
         rhs: Vec::new(),
         pull: Vec::new(),
         code: Vec::new(),
@@ -160,7 +162,7 @@ impl<T: Real> State<'_, T> {
     /// $r_j=R_j-\beta[(AL)_j-L_{jj}a_j]$.
     fn visit(&self, j: usize, worker: &mut Worker<T>, visit: &mut Visit<T>, effort: Effort<T>) {
         let Some((_, laplacian)) = self.problem.graph else { return };
-        let Worker { lasso, rhs, pull, code } = worker;
+        let Worker { set, rhs, pull, code } = worker;
         let old = self.codes.column(j);
         rhs.clear();
         rhs.extend_from_slice(self.problem.rhs.column(j));
@@ -175,9 +177,9 @@ impl<T: Real> State<'_, T> {
                 axpy(-self.strength, pull, rhs);
             },
         );
-        visit.gap = lasso.solve(self.problem.local(j), rhs, code, effort);
+        visit.gap = set.solve(self.problem.local(j), rhs, code, effort);
         visit.changes.clear();
-        for &k in lasso.touched() {
+        for &k in set.touched() {
             let change = code[k as usize] - old[k as usize];
             if change != T::zero() {
                 visit.changes.push((k, change));

@@ -5,8 +5,9 @@
 //! by rounding near the minimum, and one operator product an iteration serves test, gradient and
 //! objective.
 
-use super::super::lasso::soft;
-use super::super::problem::{Curvature, Scratch};
+use super::super::margin::Curvature;
+use super::super::problem::Scratch;
+use super::super::working_set::soft;
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::matrix::{Matrix, axpy, dot, largest_eigenvalue};
@@ -28,6 +29,7 @@ pub struct Fista {
 }
 
 impl<T: Real> Descent<T> for Fista {
+    #[inline(never)]
     fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended {
         self.minimise(&problem.quadratic(), codes)
     }

@@ -45,6 +45,7 @@ pub struct Learnt {
 }
 
 impl<T: Real> Graph<T> for Learnt {
+    #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         let found = learn(samples, self.smoothness)?;
         let rule = Rule::Learnt { smoothness: self.smoothness, level: found.level };

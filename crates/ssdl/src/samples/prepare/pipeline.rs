@@ -45,6 +45,7 @@ impl<T: Real> Pipeline<T> {
     /// If the samples are empty or not finite, are not of the shape `image`, a plan asks for more
     /// than the samples give or for images where there are none, or a sample leaves the range of
     /// the number type.
+    #[inline(never)]
     pub fn fit(
         plans: &[Plan],
         features: Matrix<T>,
@@ -96,6 +97,7 @@ impl<T: Real> Pipeline<T> {
     /// # Errors
     /// If the number of features is another, there are no samples, a value is not finite, or a
     /// sample leaves the range of the number type.
+    #[inline(never)]
     pub fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
         check_n_features(self.layout.n_features(), &features)?;
         check_features(&features)?;
@@ -165,6 +167,7 @@ impl<T: Real> Pipeline<T> {
     /// # Errors
     /// If a tensor is missing, has another shape or holds a value that no fit produces, or a step
     /// does not go with the shape of the samples.
+    #[inline(never)]
     pub fn restore(
         plans: &[Plan],
         n_features: usize,

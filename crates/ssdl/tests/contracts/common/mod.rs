@@ -17,10 +17,10 @@ use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
 #[allow(unused_macros, reason = "not every test file loops over the methods")]
 macro_rules! for_every_method {
     ($check:ident) => {
-        for method in ssdl::methods::all::<f64>() {
+        for method in crate::every_method::<f64>() {
             $check::<f64>(method);
         }
-        for method in ssdl::methods::all::<f32>() {
+        for method in crate::every_method::<f32>() {
             $check::<f32>(method);
         }
     };
@@ -174,7 +174,7 @@ pub struct Witness {
 }
 
 impl Watch for Witness {
-    fn step(&mut self, _: &Progress) -> Flow {
+    fn step(&mut self, _: &Progress<'_>) -> Flow {
         self.steps += 1;
         if self.stop_after.is_some_and(|last| self.steps > last) {
             Flow::Stop

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares};
 use ssdl::codes::{Coding, Margin};
-use ssdl::dictionary::{gram, project};
+use ssdl::dictionary::project;
 use ssdl::graph::{Graph, Laplacian, Lle};
 use ssdl::{Matrix, Real};
 
@@ -93,14 +93,14 @@ impl<T: Real> Tiny<T> {
         start: Matrix<T>,
         [sparsity, manifold, discrimination, ridge, k, sharpness]: [f64; 6],
     ) -> Self {
-        let shares = Shares::at(&start, &assigned, sharpness);
+        let shares = Shares::new(&start, &assigned, sharpness);
         let weights = &classifier.weights;
         Self {
             laplacian: Lle { n_neighbors: k as usize }.build(&samples).unwrap().laplacian,
-            gram: gram(&atoms),
+            gram: atoms.gram(),
             cross: Matrix::of_product(weights.view(), weights.transposed()),
-            frozen: Active::at(ActivePoints::Frozen, &start, &shares),
-            majorised: Active::at(ActivePoints::Majorised, &start, &shares),
+            frozen: Active::new(ActivePoints::Frozen, &start, &shares),
+            majorised: Active::new(ActivePoints::Majorised, &start, &shares),
             samples,
             assigned,
             atoms,
@@ -132,9 +132,11 @@ impl<T: Real> Tiny<T> {
             graph: graph.then_some((T::of(self.manifold), &self.laplacian)),
             margin: points.map(|kind| Margin {
                 discrimination: T::of(self.discrimination),
-                classifier: &self.classifier,
+                weights: &self.classifier.weights,
+                bias: &self.classifier.bias,
                 cross: &self.cross,
-                active: self.active(kind),
+                weight: &self.active(kind).weight,
+                target: &self.active(kind).target,
             }),
             sparsity: T::of(self.sparsity),
         }

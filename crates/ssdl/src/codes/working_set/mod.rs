@@ -109,7 +109,7 @@ pub(crate) struct Effort<T> {
 }
 
 /// Workspace of the solver; reused from sample to sample, never read before it is written.
-pub(crate) struct Lasso<T> {
+pub(crate) struct WorkingSet<T> {
     gradient: Vec<T>,
     working: Vec<u32>,
     entering: Vec<u32>,
@@ -128,7 +128,7 @@ pub(crate) fn soft<T: Real>(v: T, (above, below): (T, T)) -> T {
     (v - above).max(T::zero()) + (v + below).min(T::zero())
 }
 
-impl<T: Real> Lasso<T> {
+impl<T: Real> WorkingSet<T> {
     pub fn new() -> Self {
         Self {
             gradient: Vec::new(),
@@ -388,7 +388,7 @@ mod tests {
         // A negative coefficient for the last atom would pay; without it the first two are alone.
         let rhs = [2.0, 1.5, -3.0];
         let mut code = vec![0.0; 3];
-        Lasso::new().solve(local, &rhs, &mut code, tight());
+        WorkingSet::new().solve(local, &rhs, &mut code, tight());
         let (a, b) = ((1.9 - 0.5 * 1.4) / 0.75, (1.4 - 0.5 * 1.9) / 0.75);
         for (found, expected) in code.iter().zip([a, b, 0.0]) {
             assert!((found - expected).abs() < 1e-9, "{code:?}");
@@ -401,7 +401,7 @@ mod tests {
         let local = Local { gram: &gram, shift: 0.0, margin: None, penalty: weight(0.4) };
         let rhs: Vec<f64> = gram.column(1).iter().map(|g| 5.0 * g).collect();
         let mut code = vec![0.0; 3];
-        Lasso::new().solve(local, &rhs, &mut code, tight());
+        WorkingSet::new().solve(local, &rhs, &mut code, tight());
         for (k, a) in code.iter().enumerate() {
             let expected = if k == 1 { 5.0 - 0.2 } else { 0.0 };
             assert!((a - expected).abs() < 1e-9, "{code:?}");
@@ -413,7 +413,7 @@ mod tests {
         let gram = Matrix::from_fn(2, 2, |i, j| f64::from(i == 0 && j == 0));
         let local = Local { gram: &gram, shift: 0.0, margin: None, penalty: weight(1.0) };
         let mut code = vec![0.0; 2];
-        Lasso::new().solve(local, &[0.5, 9.0], &mut code, tight());
+        WorkingSet::new().solve(local, &[0.5, 9.0], &mut code, tight());
         assert_eq!(code, [0.0, 0.0]);
     }
 
@@ -428,7 +428,7 @@ mod tests {
             let margin = Some(LocalMargin { weights: &weights, omega });
             let mut code = vec![0.0; p];
             let local = Local { gram: &gram, shift: 0.1, margin, penalty: weight(0.3) };
-            Lasso::new().solve(local, &rhs, &mut code, tight());
+            WorkingSet::new().solve(local, &rhs, &mut code, tight());
             code
         };
         let shared = solve(Omega::Shared { weight: 0.7 * 0.6, cross: &cross });

@@ -1,14 +1,10 @@
 //! The choice of a graph by knobs, for every method that has one.
 
-use std::time::Instant;
-
-use super::Options;
-use crate::fit::Watch;
-use crate::graph::{Connected, Graph, Heat, Learnt, Lle, Threshold, Width};
-use crate::knobs::{choice, knobs};
+use super::{Connected, Graph, Heat, Learnt, Lle, Threshold, Width};
+use crate::knobs::Knobbed;
 use crate::{Matrix, Real, Result};
 
-choice! {
+crate::choice! {
     /// How samples are connected.
     pub enum GraphChoice {
         /// Each sample as a mixture of its nearest neighbours.
@@ -22,12 +18,11 @@ choice! {
     }
 }
 
-knobs! {
+crate::knobs! {
     /// The knobs of a graph, of which each kind uses some.
     ///
     /// ```
-    /// use ssdl::graph::Portrait;
-    /// use ssdl::methods::{GraphChoice, GraphKnobs};
+    /// use ssdl::graph::{GraphChoice, GraphKnobs, Portrait};
     ///
     /// # fn main() -> ssdl::Result<()> {
     /// let samples = ssdl::Matrix::from_fn(2, 30, |i, j| ((i + 1) * j % 7) as f64);
@@ -37,17 +32,17 @@ knobs! {
     /// # Ok(())
     /// # }
     /// ```
-    pub struct GraphKnobs {
+    pub struct GraphKnobs as GraphSetters {
         /// Graph between the samples.
         graph "": GraphChoice = GraphChoice::Lle, OneOf(GraphChoice::WORDS);
         /// Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
-        width "σ": Width = Width::Relative(1.0), Above(0.0);
+        width "σ sigma": Width = Width::Relative(1.0), Above(0.0);
         /// Share of all pairs of samples that a `threshold` graph joins.
-        percentile "ζ": f64 = 0.02, Between(0.0, 1.0);
+        percentile "ζ zeta": f64 = 0.02, Between(0.0, 1.0);
         /// How evenly a `learnt` graph spreads its weights; tied to squared distances.
-        smoothness "β_L": f64 = 5.0, Above(0.0);
+        smoothness "β_L beta_l": f64 = 5.0, Above(0.0);
         /// Whether the graph is scaled so that its trace is the number of samples.
         normalise_trace "": bool = false, Switch;
     }
@@ -58,12 +53,29 @@ impl GraphKnobs {
     ///
     /// # Errors
     /// If a knob is out of range.
+    #[inline(never)]
     pub fn build<T: Real>(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         self.check()?;
         Ok(self.choose().build(samples)?.at_strength(self.normalise_trace))
     }
 
-    fn choose<T: Real>(&self) -> Box<dyn Graph<T>> {
+    /// The graph at the strength that its formula says, or with a trace of $N$ if so chosen; `given` is
+    /// a graph to use instead of the one that the knobs choose.
+    pub(crate) fn connect<T: Real>(
+        &self,
+        given: Option<&dyn Graph<T>>,
+        samples: &Matrix<T>,
+    ) -> Result<Connected<T>> {
+        match given {
+            Some(graph) => Ok(graph.build(samples)?.at_strength(self.normalise_trace)),
+            None => self.build(samples),
+        }
+    }
+
+    /// The kind of graph that the knobs choose.
+    #[must_use]
+    #[inline(never)]
+    pub fn choose<T: Real>(&self) -> Box<dyn Graph<T>> {
         let Self { n_neighbors, width, percentile, smoothness, .. } = *self;
         match self.graph {
             GraphChoice::Lle => Box::new(Lle { n_neighbors }),
@@ -73,43 +85,24 @@ impl GraphKnobs {
         }
     }
 
-    /// Entries that a row of this graph holds, at the most, for the count of memory.
-    pub(super) fn widest(&self, n_samples: usize) -> usize {
+    /// Cuts the number of neighbours to what so many samples have, and reports it.
+    pub(crate) fn reduce(&mut self, n_samples: usize, notice: &mut dyn FnMut(&str)) {
+        let (asked, most) = (self.n_neighbors, n_samples.saturating_sub(1).max(1));
+        if asked > most {
+            notice(&format!(
+                "n_neighbors cut from {asked} to {most}: a sample has no more neighbours"
+            ));
+            self.n_neighbors = most;
+        }
+    }
+
+    /// The most entries that a row of this graph holds, for the count of memory.
+    pub(crate) fn widest(&self, n_samples: usize) -> usize {
         match self.graph {
             GraphChoice::Lle => self.n_neighbors,
             GraphChoice::Heat => 2 * self.n_neighbors,
             // Not known before the distances are; a full graph is the worst.
             GraphChoice::Threshold | GraphChoice::Learnt => n_samples,
         }
-    }
-}
-
-/// Builds the user's graph, or else the one of the knobs; the seconds come second.
-pub(super) fn connect<T: Real>(
-    samples: &Matrix<T>,
-    knobs: &GraphKnobs,
-    options: &Options<T>,
-    watch: &mut dyn Watch,
-) -> Result<(Connected<T>, f64)> {
-    let started = Instant::now();
-    let built = match &options.graph {
-        Some(graph) => graph.build(samples)?.at_strength(knobs.normalise_trace),
-        None => knobs.build(samples)?,
-    };
-    report(&built, watch);
-    Ok((built, started.elapsed().as_secs_f64()))
-}
-
-/// Legal, but worth a word: samples that the graph leaves alone, and a graph without any edge.
-fn report<T: Real>(built: &Connected<T>, watch: &mut dyn Watch) {
-    let alone = built.laplacian.diagonal().iter().filter(|d| **d == T::zero()).count();
-    let n = built.laplacian.n_samples();
-    if alone == n && n > 1 {
-        watch.notice(
-            "the graph has no edge that counts: `manifold` does nothing; raise `width`, \
-             `percentile` or `smoothness`, or set `normalise_trace`",
-        );
-    } else if alone > 0 && n > 1 {
-        watch.notice(&format!("{alone} of {n} samples have no neighbour in the graph"));
     }
 }

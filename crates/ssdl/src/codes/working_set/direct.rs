@@ -1,6 +1,6 @@
 //! The minimiser over a support whose signs are known: one small linear system.
 
-use super::Lasso;
+use super::WorkingSet;
 use crate::Real;
 use crate::matrix::axpy;
 
@@ -13,7 +13,7 @@ const LARGEST: usize = 96;
 /// Pivots below so many roundings of the largest one are dependence, not curvature.
 const DEPENDENT: f64 = 256.0;
 
-impl<T: Real> Lasso<T> {
+impl<T: Real> WorkingSet<T> {
     /// Moves the support to its minimiser for the signs it has, or as far towards it as the signs
     /// hold. Where atoms of the support depend on each other, they first give up members until the
     /// rest is independent: along such a dependence only the penalty changes.
@@ -166,7 +166,7 @@ mod tests {
             let solve = |direct| {
                 let effort = Effort { direct, ..TIGHT };
                 let mut code = vec![0.0; p];
-                Lasso::new().solve(local, &rhs, &mut code, effort);
+                WorkingSet::new().solve(local, &rhs, &mut code, effort);
                 code
             };
             let (jumping, sweeping) = (solve(true), solve(false));
@@ -191,8 +191,8 @@ mod tests {
             let local = Local { gram: &gram, shift: 0.0, margin: None, penalty };
             let mut code = vec![0.0; 30];
             let effort = Effort { rounds: 200, sweeps: 20, tolerance: 1e-5, direct: true };
-            Lasso::new().solve(local, &rhs, &mut code, effort);
-            let gap = Lasso::new().solve(local, &rhs, &mut code, effort);
+            WorkingSet::new().solve(local, &rhs, &mut code, effort);
+            let gap = WorkingSet::new().solve(local, &rhs, &mut code, effort);
             assert!(gap <= 1e-5, "{sparsity}: {gap}");
             assert!(code.iter().filter(|a| **a != 0.0).count() <= 12, "{code:?}");
         }
@@ -205,7 +205,7 @@ mod tests {
         let local = Local { gram: &gram, shift: 0.0, margin: None, penalty };
         let mut code = vec![0.3, 0.3, 0.3];
         let effort = Effort { direct: true, ..TIGHT };
-        Lasso::new().solve(local, &[2.0; 3], &mut code, effort);
+        WorkingSet::new().solve(local, &[2.0; 3], &mut code, effort);
         assert!((code.iter().sum::<f64>() - 1.9).abs() < 1e-9, "{code:?}");
     }
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use crate::dictionary::{Statistics, gram, project};
+use crate::dictionary::{Statistics, project};
 use crate::{Matrix, Real};
 
 /// How far past its minimiser a dictionary step goes, as a share of the step. Along the step the
@@ -30,7 +30,7 @@ pub(super) fn overshoot<T: Real>(
         moved.for_each(|(d, &old)| *d += T::of(OVERSHOOT) * (*d - old));
         project(further.column_mut(k), radius);
     }
-    let gram = gram(&further);
+    let gram = further.gram();
     (statistics.residual(&further, &gram) <= allowed).then_some((further, gram))
 }
 
@@ -66,9 +66,9 @@ mod tests {
         let statistics = Statistics::of(&samples, &codes, samples.squared_norm());
         let before = Matrix::from_fn(2, 1, |_, _| 0.0);
         let best = Matrix::from_fn(2, 1, |i, _| [8.0 / 14.0, 14.0 / 14.0][i]);
-        let allowed = statistics.residual(&before, &gram(&before));
+        let allowed = statistics.residual(&before, &before.gram());
         assert!(overshoot(&before, &best, &statistics, 10.0, allowed).is_some());
-        let least = statistics.residual(&best, &gram(&best));
+        let least = statistics.residual(&best, &best.gram());
         assert!(overshoot(&before, &best, &statistics, 10.0, least).is_none());
     }
 }

@@ -1,0 +1,272 @@
+//! How classes are decided: by linear scores, by votes of training samples, or by class residuals.
+//!
+//! The kinds of decision are known to this file alone. A new one gets a file of its own beside
+//! `vote.rs` and `residual.rs`, and its line in each method here.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{LinearClassifier, Residual, Vote, Voters, best, memberships};
+use crate::graph::Attachment;
+use crate::stored::{Source, Stored};
+use crate::{Labels, Matrix, Real, Result};
+
+/// A rule that puts samples into classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<T>(Kind<T>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind<T> {
+    Linear { classifier: LinearClassifier<T>, sharpness: f64 },
+    Vote(Vote<T>),
+    Residual(Residual),
+}
+
+/// What a model knows of its training.
+#[derive(Clone, Copy)]
+pub struct Known<'a, T> {
+    /// $D$, $n\times p$; `None` without atoms.
+    pub atoms: Option<&'a Matrix<T>>,
+    /// Codes of the training samples, $p\times N$; the prepared samples without atoms.
+    pub codes: &'a Matrix<T>,
+    /// The prepared training samples, $n\times N$, where the model keeps them.
+    pub samples: Option<&'a Matrix<T>>,
+    /// Their labels.
+    pub labels: &'a Labels,
+}
+
+/// Samples to be judged.
+#[derive(Clone, Copy)]
+pub struct Coded<'a, T> {
+    /// Prepared, $n\times M$.
+    pub samples: &'a Matrix<T>,
+    /// Their codes, $p\times M$; the prepared samples without atoms.
+    pub codes: &'a Matrix<T>,
+}
+
+/// What is decided of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict<T> {
+    /// $C\times M$; the highest wins.
+    pub scores: Matrix<T>,
+    /// $C\times M$; every column sums to one.
+    pub probabilities: Matrix<T>,
+}
+
+impl<T: Real> Decision<T> {
+    /// By one linear score per class; `sharpness` ($r\ge1$) turns scores into probabilities.
+    #[must_use]
+    pub fn linear(classifier: LinearClassifier<T>, sharpness: f64) -> Self {
+        Self(Kind::Linear { classifier, sharpness })
+    }
+
+    /// By votes of training samples.
+    #[must_use]
+    pub fn vote(vote: Vote<T>) -> Self {
+        Self(Kind::Vote(vote))
+    }
+
+    /// By how much of a sample the atoms of each class explain. The model must keep its training
+    /// samples.
+    #[must_use]
+    pub fn residual(residual: Residual) -> Self {
+        Self(Kind::Residual(residual))
+    }
+
+    /// The linear classifier, where that decides.
+    #[must_use]
+    pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
+        match &self.0 {
+            Kind::Linear { classifier, .. } => Some(classifier),
+            Kind::Vote(_) | Kind::Residual(_) => None,
+        }
+    }
+
+    /// How training samples vote, where they decide.
+    #[must_use]
+    pub fn voting(&self) -> Option<&Vote<T>> {
+        match &self.0 {
+            Kind::Vote(vote) => Some(vote),
+            Kind::Linear { .. } | Kind::Residual(_) => None,
+        }
+    }
+
+    /// $r$, which turns scores into probabilities; `None` where votes are probabilities already.
+    #[must_use]
+    pub fn sharpness(&self) -> Option<f64> {
+        match &self.0 {
+            Kind::Linear { sharpness, .. } => Some(*sharpness),
+            Kind::Residual(residual) => Some(residual.sharpness),
+            Kind::Vote(_) => None,
+        }
+    }
+
+    /// Whether the model must keep its training samples for [`Decision::of_training`].
+    #[must_use]
+    pub fn needs_samples(&self) -> bool {
+        matches!(self.0, Kind::Residual(_))
+    }
+
+    /// Judges new samples, each independently of the others.
+    ///
+    /// # Errors
+    /// If the votes on a new sample cannot be found, which only a learnt graph knows.
+    pub fn judge(&self, known: &Known<'_, T>, new: &Coded<'_, T>) -> Result<Verdict<T>> {
+        Ok(match &self.0 {
+            Kind::Linear { classifier, sharpness } => {
+                judge_linearly(classifier, *sharpness, new.codes)
+            }
+            Kind::Vote(vote) => {
+                Verdict::of_shares(vote.judge(known.codes, known.labels, new.codes)?)
+            }
+            Kind::Residual(residual) => residual.judge(known.atoms, new),
+        })
+    }
+
+    /// What the fit itself says of the training samples, labelled ones included.
+    #[must_use]
+    pub fn of_training(&self, known: &Known<'_, T>) -> Verdict<T> {
+        match &self.0 {
+            Kind::Linear { classifier, sharpness } => {
+                judge_linearly(classifier, *sharpness, known.codes)
+            }
+            Kind::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
+            Kind::Residual(residual) => {
+                let samples = known.samples.unwrap_or(known.codes);
+                residual.judge(known.atoms, &Coded { samples, codes: known.codes })
+            }
+        }
+    }
+
+    /// What one atom (one feature, without atoms) adds to the score of each class in a sample, given as
+    /// its prepared features and its code; empty where training samples vote. The votes of all atoms
+    /// and the bias sum to the scores.
+    #[must_use]
+    pub fn votes(&self, known: &Known<'_, T>, sample: (&[T], &[T]), atom: usize) -> Vec<T> {
+        match &self.0 {
+            Kind::Linear { classifier, .. } => {
+                classifier.weights.iter_columns().map(|w| sample.1[atom] * w[atom]).collect()
+            }
+            Kind::Vote(_) => Vec::new(),
+            Kind::Residual(residual) => residual.votes(known.atoms, sample, atom),
+        }
+    }
+
+    /// The class that each atom (each feature, without atoms) speaks most for, and how strongly; empty
+    /// where training samples vote.
+    #[must_use]
+    pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
+        match &self.0 {
+            Kind::Linear { classifier, .. } => {
+                let weights = &classifier.weights;
+                let strongest = |atom: usize| {
+                    let row: Vec<T> = weights.iter_columns().map(|column| column[atom]).collect();
+                    let class = best(&row);
+                    row.get(class).map(|weight| (class, weight.wide()))
+                };
+                (0..weights.rows()).map(strongest).collect()
+            }
+            Kind::Vote(_) => Vec::new(),
+            Kind::Residual(residual) => {
+                residual.class_of_atoms.iter().map(|&class| Some((class, 1.0))).collect()
+            }
+        }
+    }
+}
+
+/// What the header of a model file says of a decision; its numbers are stored beside the header.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub(crate) enum SavedDecision {
+    Linear { sharpness: f64 },
+    Vote { voters: Voters },
+    Residual { sharpness: f64, class_of_atoms: Vec<usize> },
+}
+
+impl<T: Real> Decision<T> {
+    /// The part for the header.
+    pub(crate) fn saved(&self) -> SavedDecision {
+        match &self.0 {
+            Kind::Linear { sharpness, .. } => SavedDecision::Linear { sharpness: *sharpness },
+            Kind::Vote(vote) => SavedDecision::Vote { voters: vote.voters },
+            Kind::Residual(residual) => SavedDecision::Residual {
+                sharpness: residual.sharpness,
+                class_of_atoms: residual.class_of_atoms.clone(),
+            },
+        }
+    }
+
+    /// The numbers.
+    pub(crate) fn stored(&self) -> Vec<(&'static str, Stored<'_, T>)> {
+        match &self.0 {
+            Kind::Linear { classifier, .. } => vec![
+                ("weights", Stored::Matrix(Cow::Borrowed(&classifier.weights))),
+                ("bias", Stored::List(&classifier.bias)),
+            ],
+            Kind::Vote(vote) => vec![("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)))],
+            Kind::Residual(_) => Vec::new(),
+        }
+    }
+
+    /// From a file whose header says `saved`, for codes of $p$ coefficients (`None`: no atoms).
+    pub(crate) fn restore(
+        saved: &SavedDecision,
+        source: &dyn Source<T>,
+        labels: &Labels,
+        (n_atoms, n_codes): (Option<usize>, usize),
+        attachment: impl FnOnce(usize) -> Result<Attachment<T>>,
+    ) -> Result<Self> {
+        let n_classes = labels.classes().len();
+        let sound = |sharpness: f64| {
+            let fits = sharpness.is_finite() && sharpness >= 1.0;
+            fits.then_some(sharpness).ok_or_else(|| source.refuse("its sharpness is out of range"))
+        };
+        match saved {
+            SavedDecision::Linear { sharpness } => {
+                let sharpness = sound(*sharpness)?;
+                let weights = source.matrix("weights", n_codes, n_classes)?;
+                let bias = source.list("bias", n_classes)?;
+                Ok(Self::linear(LinearClassifier { weights, bias }, sharpness))
+            }
+            SavedDecision::Vote { .. } if n_atoms.is_some() => {
+                Err(source.refuse("it has atoms, but its samples vote"))
+            }
+            SavedDecision::Vote { voters } => {
+                Vote::restore(*voters, source, labels, attachment).map(Self::vote)
+            }
+            SavedDecision::Residual { sharpness, class_of_atoms } => {
+                let sharpness = sound(*sharpness)?;
+                if n_atoms != Some(class_of_atoms.len()) {
+                    return Err(source.refuse("it names the classes of other atoms than it has"));
+                }
+                if class_of_atoms.iter().any(|&class| class >= n_classes) {
+                    return Err(source.refuse("an atom belongs to a class that it does not name"));
+                }
+                let class_of_atoms = class_of_atoms.clone();
+                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness }))
+            }
+        }
+    }
+}
+
+impl<T: Real> Verdict<T> {
+    /// Shares of the classes are scores and probabilities alike.
+    fn of_shares(shares: Matrix<T>) -> Self {
+        Self { probabilities: shares.clone(), scores: shares }
+    }
+}
+
+/// One width for every product: a sample gets the same bits alone and in any batch.
+fn judge_linearly<T: Real>(
+    classifier: &LinearClassifier<T>,
+    sharpness: f64,
+    codes: &Matrix<T>,
+) -> Verdict<T> {
+    let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
+    for j in 0..scores.columns() {
+        let column = scores.column_mut(j).iter_mut();
+        column.zip(&classifier.bias).for_each(|(s, &b)| *s += b);
+    }
+    Verdict { probabilities: memberships(&scores, sharpness), scores }
+}

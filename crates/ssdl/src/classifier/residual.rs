@@ -1,0 +1,83 @@
+//! A decision by class residuals: the class whose atoms explain most of a sample.
+//!
+//! $$s_c=\lVert x\rVert^2-\lVert x-D_ca_c\rVert^2=2a_c^\top(D^\top x)_c-a_c^\top G_{cc}a_c,$$
+//! where $a_c$ are the coefficients of the atoms $D_c$ of class $c$. Atom $k$ of class $c$ adds
+//! $a_k\bigl(2(D^\top x)_k-(G_{cc}a_c)_k\bigr)$, so the votes of a class sum to its score.
+
+use super::decision::{Coded, Verdict};
+use super::membership::membership_of_errors;
+use crate::matrix::{axpy, dot, squared_norm};
+use crate::{Matrix, Real};
+
+/// Which atoms belong to which class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Residual {
+    /// The class of each atom.
+    pub class_of_atoms: Vec<usize>,
+    /// $C$; a class may have no atom, and then explains nothing.
+    pub n_classes: usize,
+    /// $r\ge1$: probabilities are proportional to $\lVert x-D_ca_c\rVert^{-2/(r-1)}$.
+    pub sharpness: f64,
+}
+
+impl Residual {
+    /// Scores and probabilities; cost $n$ for each nonzero coefficient.
+    pub(super) fn judge<T: Real>(
+        &self,
+        atoms: Option<&Matrix<T>>,
+        new: &Coded<'_, T>,
+    ) -> Verdict<T> {
+        let count = new.codes.columns();
+        let mut scores = Matrix::zeros(self.n_classes, count);
+        let mut probabilities = Matrix::zeros(self.n_classes, count);
+        for j in 0..count {
+            let (x, code) = (new.samples.column(j), new.codes.column(j));
+            let mut errors: Vec<f64> = Vec::with_capacity(self.n_classes);
+            for class in 0..self.n_classes {
+                let explained = self.explained(atoms, (x, code), class);
+                let cross: f64 = x.iter().zip(&explained).map(|(x, e)| x.wide() * e.wide()).sum();
+                let score = 2.0 * cross - squared_norm(&explained);
+                scores.column_mut(j)[class] = T::of(score);
+                let left = x.iter().zip(&explained).map(|(x, e)| (x.wide() - e.wide()).powi(2));
+                errors.push(left.sum());
+            }
+            membership_of_errors(&mut errors, self.sharpness);
+            let column = probabilities.column_mut(j).iter_mut();
+            column.zip(errors).for_each(|(p, error)| *p = T::of(error));
+        }
+        Verdict { scores, probabilities }
+    }
+
+    /// What an atom adds to the score of each class.
+    pub(super) fn votes<T: Real>(
+        &self,
+        atoms: Option<&Matrix<T>>,
+        (x, code): (&[T], &[T]),
+        atom: usize,
+    ) -> Vec<T> {
+        let mut votes = vec![T::zero(); self.n_classes];
+        let class = self.class_of_atoms[atom];
+        if let Some(atoms) = atoms {
+            let explained = self.explained(Some(atoms), (x, code), class);
+            let own = atoms.column(atom);
+            votes[class] = code[atom] * (T::of(2.0) * dot(own, x) - dot(own, &explained));
+        }
+        votes
+    }
+
+    /// $D_ca_c$.
+    fn explained<T: Real>(
+        &self,
+        atoms: Option<&Matrix<T>>,
+        (x, code): (&[T], &[T]),
+        class: usize,
+    ) -> Vec<T> {
+        let mut sum = vec![T::zero(); x.len()];
+        let Some(atoms) = atoms else { return sum };
+        let own = code.iter().zip(&self.class_of_atoms).enumerate();
+        for (k, (&a, _)) in own.filter(|(_, (a, of))| **of == class && **a != T::zero()) {
+            axpy(a, atoms.column(k), &mut sum);
+        }
+        sum
+    }
+}

@@ -1,0 +1,100 @@
+//! What a model keeps to code new samples, and the graph's pull on them.
+//!
+//! $$\min_a\lVert x-Da\rVert^2+\kappa\lVert a-m\rVert^2+\text{penalty}(a),$$
+//! with $(\kappa,m)$ from the graph ([`Attachment`](crate::graph::Attachment)). For LLE
+//! $\kappa=\beta$ and $m=\sum_{j\in\mathrm{knn}(x)}\hat\lambda_ja_j$.
+//!
+//! Paper: $\hat\lambda_{ij}$ is printed outside the sum; it belongs inside.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Lasso, Pulled, Pursuit};
+use crate::graph::Anchors;
+use crate::matrix::axpy;
+use crate::{Matrix, Real};
+
+/// How new samples are coded; saved in the model file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "pursuit", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Coder {
+    /// By the l1 norm.
+    Lasso {
+        /// λ.
+        sparsity: f64,
+    },
+}
+
+/// What pulls on the codes of new samples.
+#[derive(Clone, Copy)]
+pub struct Pull<'a, T> {
+    /// β.
+    pub manifold: f64,
+    /// The training samples that each new one is tied to.
+    pub anchors: &'a Anchors<T>,
+    /// The codes of the training samples, $p\times N$.
+    pub codes: &'a Matrix<T>,
+}
+
+impl Coder {
+    /// Codes ($p\times M$) of prepared samples on atoms ($n\times p$); no sample influences another.
+    #[must_use]
+    #[inline(never)]
+    pub fn code<T: Real>(
+        &self,
+        prepared: &Matrix<T>,
+        atoms: &Matrix<T>,
+        pull: Option<Pull<'_, T>>,
+    ) -> Matrix<T> {
+        let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
+        let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
+        let shifts = match pull {
+            Some(pull) => pull.add_to(&mut rhs, &mut codes, T::of(self.threshold())),
+            None => Vec::new(),
+        };
+        let gram = atoms.gram();
+        self.pursuit::<T>().code(Pulled { gram: &gram, rhs, shifts }, &mut codes);
+        codes
+    }
+
+    /// Whether its numbers can be used: a model file may say anything.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        match self {
+            Self::Lasso { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
+        }
+    }
+
+    fn pursuit<T: Real>(&self) -> Box<dyn Pursuit<T>> {
+        match *self {
+            Self::Lasso { sparsity } => Box::new(Lasso::new(sparsity)),
+        }
+    }
+
+    /// Coefficients up to this are not worth starting from.
+    fn threshold(&self) -> f64 {
+        match self {
+            Self::Lasso { sparsity } => 0.5 * sparsity,
+        }
+    }
+}
+
+impl<T: Real> Pull<'_, T> {
+    /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
+    fn add_to(&self, rhs: &mut Matrix<T>, codes: &mut Matrix<T>, threshold: T) -> Vec<T> {
+        let columns = codes.par_columns_mut().zip(rhs.par_columns_mut()).enumerate();
+        let strengths = columns.with_min_len(16).map(|(j, (mean, rhs))| {
+            let strength = T::of(self.manifold) * self.anchors.strength(j);
+            for (i, weight) in self.anchors.of(j) {
+                axpy(weight, self.codes.column(i), mean);
+            }
+            axpy(strength, mean, rhs);
+            // The mean of the anchors is where the search starts, without what the penalty would
+            // remove anyway: it is dense, codes are not.
+            mean.iter_mut().filter(|a| a.abs() <= threshold).for_each(|a| *a = T::zero());
+            strength
+        });
+        strengths.collect()
+    }
+}

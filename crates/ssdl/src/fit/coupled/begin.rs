@@ -1,0 +1,187 @@
+//! How an alternation begins: the graph, the first atoms, codes and classifier.
+
+use super::per_sample::{Global, PerSample};
+use super::{Alternation, Coupled, Terms};
+use crate::classifier::{MarginKnobs, ridge};
+use crate::codes::{Coordinate, Lasso, Pulled, Pursuit};
+use crate::dictionary::{init, project};
+use crate::fit::{Given, SolverKnobs, Start, Stop, Tie, Turns};
+use crate::graph::{Connected, Laplacian};
+use crate::{Error, Matrix, Real, Result};
+
+/// What is there before the first turn.
+pub(crate) struct Beginning<T> {
+    /// The graph; `None` without one.
+    pub connected: Option<Connected<T>>,
+    /// What the graph saw in place of the samples, if that was their reconstructions.
+    pub reconstructions: Option<Matrix<T>>,
+    /// Atoms and codes to begin with; `None` begins with labelled samples as atoms.
+    pub start: Option<Start<T>>,
+}
+
+impl<T: Real> Beginning<T> {
+    /// How new samples will be tied to the training samples.
+    pub fn tie(self, coupled: &Coupled<'_>) -> Option<Tie<T>> {
+        let (connected, (coupling, _)) = self.connected.zip(coupled.graph())?;
+        Some(Tie {
+            manifold: coupling.manifold,
+            attachment: connected.attachment.for_new_samples(coupling.halve_new),
+            reconstructions: self.reconstructions,
+        })
+    }
+}
+
+impl Coupled<'_> {
+    /// Builds the graph, on reconstructions if so chosen.
+    ///
+    /// # Errors
+    /// If the graph cannot be built, or the observer cancels.
+    pub fn connect<T: Real>(
+        &self,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Beginning<T>> {
+        let max_iterations = self.solver.max_iterations;
+        let start = self.fitting_start(given);
+        let Some((coupling, knobs)) = self.graph() else {
+            if given.graph.is_some() {
+                turns.notice(GRAPH_NOT_USED);
+            }
+            turns.graph(max_iterations, |_| Ok(()))?;
+            return Ok(Beginning { connected: None, reconstructions: None, start });
+        };
+        let (reconstructions, start) = if coupling.denoise > 0 {
+            let start = self.without_graph(coupling.denoise, given, start, turns)?;
+            let seen = Matrix::of_product(start.atoms.view(), start.codes.view());
+            (Some(seen), Some(start))
+        } else {
+            (None, start)
+        };
+        let seen = reconstructions.as_ref().unwrap_or(&given.samples);
+        let connected = turns.graph(max_iterations, |turns| {
+            let built = knobs.connect(given.graph, seen)?;
+            report_alone(&built, turns);
+            Ok(built)
+        })?;
+        Ok(Beginning { connected: Some(connected), reconstructions, start })
+    }
+
+    /// The start that was given, if it is of the right size.
+    fn fitting_start<T: Real>(&self, given: &Given<'_, T>) -> Option<Start<T>> {
+        let sizes = (given.samples.rows(), self.n_atoms, self.n_atoms, given.samples.columns());
+        let fits = |start: &&Start<T>| {
+            let Start { atoms, codes } = start;
+            (atoms.rows(), atoms.columns(), codes.rows(), codes.columns()) == sizes
+        };
+        given.start.filter(fits).cloned()
+    }
+
+    /// Some turns without the graph: there is less noise in what they reconstruct.
+    fn without_graph<T: Real>(
+        &self,
+        max_iterations: usize,
+        given: &Given<'_, T>,
+        start: Option<Start<T>>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Start<T>> {
+        let solver = SolverKnobs { max_iterations, ..*self.solver };
+        let first = Coupled { solver: &solver, ..*self };
+        let run = first.alternate(given, None, start, &mut turns.apart())?;
+        if run.stop == Stop::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        Ok(Start { atoms: run.global.atoms, codes: run.per_sample.codes })
+    }
+
+    /// Labelled samples as atoms, lasso codes, ridge classifier on the labelled codes.
+    pub(super) fn begin<'a, T: Real>(
+        &'a self,
+        given: &'a Given<'_, T>,
+        laplacian: Option<&'a Laplacian<T>>,
+        start: Option<Start<T>>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Alternation<'a, T>> {
+        let Given { samples, labels, .. } = given;
+        let Start { atoms, codes } = match start {
+            Some(mut start) => {
+                let radius = T::of(self.solver.atom_norm);
+                let count = start.atoms.columns();
+                (0..count).for_each(|k| project(start.atoms.column_mut(k), radius));
+                start
+            }
+            None => self.first_atoms_and_codes(given, turns)?,
+        };
+        let fallback = MarginKnobs { discrimination: 0.0, ..MarginKnobs::new() };
+        let knobs = self.classes.unwrap_or(&fallback);
+        let classifier = ridge(
+            &codes.select_columns(&labels.labelled()),
+            &labels.known_classes(),
+            labels.classes().len(),
+            T::of(knobs.rho()),
+        )?;
+        let global = Global { gram: atoms.gram(), atoms, classifier };
+        let per_sample =
+            PerSample::new((samples, labels), laplacian, codes, &global, knobs.sharpness);
+        let statistics = per_sample.statistics();
+        let mut run = Alternation {
+            coupled: self,
+            codes_update: self.solver.codes(given.seed),
+            atoms_update: self.solver.atoms(),
+            terms: Terms {
+                reconstruction: statistics.residual(&global.atoms, &global.gram),
+                ..Terms::default()
+            },
+            global,
+            per_sample,
+            surrogate: 0.0,
+            flips: 0,
+            dead_atoms: 0,
+            revived_atoms: 0,
+            stop: Stop::Limit,
+        };
+        run.measure_codes(None);
+        run.measure_classifier();
+        run.surrogate = run.terms.objective().total();
+        Ok(run)
+    }
+
+    /// Labelled samples as atoms, then the rest; lasso codes on them.
+    fn first_atoms_and_codes<T: Real>(
+        &self,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Start<T>> {
+        let Given { samples, labels, seed, .. } = given;
+        let radius = T::of(self.solver.atom_norm);
+        let mut atoms = init::first_atoms(samples, labels, self.n_atoms, radius, *seed);
+        if self.fill_atoms {
+            atoms = init::fill(atoms, samples, labels, self.n_atoms, radius, *seed);
+        }
+        init::check_count(&atoms, self.n_atoms, |sentence| turns.notice(sentence))?;
+        let rhs = Matrix::of_product(atoms.transposed(), samples.view());
+        let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
+        // Rough is enough: the first turn moves them far.
+        let solver = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05, direct: false };
+        let lasso = Lasso { solver, ..Lasso::new(self.sparsity) };
+        lasso.code(Pulled { gram: &atoms.gram(), rhs, shifts: Vec::new() }, &mut codes);
+        Ok(Start { atoms, codes })
+    }
+}
+
+/// Said where a graph is given to a fit that has no use for one.
+pub(crate) const GRAPH_NOT_USED: &str =
+    "the graph that was given is not used: this fit has no graph term";
+
+/// Legal, but worth a notice: samples without a neighbour, and a graph without any edge.
+fn report_alone<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
+    let alone = built.laplacian.diagonal().iter().filter(|d| **d == T::zero()).count();
+    let n = built.laplacian.n_samples();
+    if alone == n && n > 1 {
+        turns.notice(
+            "the graph has no edge that counts: `manifold` does nothing; raise `width`, \
+             `percentile` or `smoothness`, or set `normalise_trace`",
+        );
+    } else if alone > 0 && n > 1 {
+        turns.notice(&format!("{alone} of {n} samples have no neighbour in the graph"));
+    }
+}

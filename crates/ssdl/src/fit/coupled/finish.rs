@@ -1,0 +1,84 @@
+//! The classifier of a finished alternation, where it was not learnt with the codes or has to be
+//! learnt again.
+
+use std::time::Instant;
+
+use super::{Alternation, Coupled};
+use crate::classifier::{Decision, MarginKnobs, best, margin};
+use crate::codes::Coder;
+use crate::fit::{Given, Learnt, Stop, Turns};
+use crate::{Real, Result};
+
+/// Labelled samples that are coded as new ones to see whether the classifier still knows them.
+const CHECKED: usize = 500;
+/// Share of them that may be taken for another class.
+const MAX_MISCLASSIFIED: f64 = 0.1;
+const REFITTED: &str = "labelled samples coded as new ones were often misclassified, so the classifier \
+was fitted again on codes that know no labels; a smaller `discrimination` may do better";
+
+impl Coupled<'_> {
+    /// The whole of a method whose classes take part in the codes.
+    ///
+    /// # Errors
+    /// If the graph cannot be built, a value stops being finite, or the observer cancels before there
+    /// is a result.
+    pub fn learn_with_classes<T: Real>(
+        &self,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Learnt<T>> {
+        let mut beginning = self.connect(given, turns)?;
+        let (start, graph) = (beginning.start.take(), beginning.connected.as_ref());
+        let laplacian = graph.map(|connected| &connected.laplacian);
+        let mut run = self.alternate(given, laplacian, start, turns)?;
+        let decision = run.decide(given, turns)?;
+        let (dictionary, stop) = run.into_parts();
+        let (tie, selection) = (beginning.tie(self), None);
+        Ok(Learnt { dictionary: Some(dictionary), decision, tie, selection, stop })
+    }
+}
+
+impl<T: Real> Alternation<'_, T> {
+    /// The linear decision. A classifier that was not learnt with the codes is fitted to them now.
+    fn decide(&mut self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Decision<T>> {
+        let fallback = MarginKnobs::new();
+        let knobs = self.coupled.classes.unwrap_or(&fallback);
+        let is_learnt = knobs.discrimination > 0.0;
+        let refit = is_learnt && self.stop != Stop::Cancelled && self.misclassifies_as_new(given);
+        if self.stop != Stop::Cancelled && (refit || !is_learnt) {
+            let started = Instant::now();
+            if refit {
+                turns.notice(REFITTED);
+                let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
+                self.per_sample.codes = coder.code(&given.samples, &self.global.atoms, None);
+            }
+            let points = (knobs.active_points, knobs.sharpness);
+            let (rho, codes) = (T::of(knobs.rho()), &self.per_sample.codes);
+            margin::fit_apart(&mut self.global.classifier, codes, &given.labels, points, rho)?;
+            turns.classified(started);
+        }
+        Ok(Decision::linear(self.global.classifier.clone(), knobs.sharpness))
+    }
+
+    /// Whether the labelled samples, coded as new ones will be, are too often misclassified.
+    ///
+    /// Paper: without a graph the loss bends the codes of training samples, but nothing bends those
+    /// of new ones. In many dimensions with few labels that does little harm; with few features the
+    /// classifier may not even recognise the samples it was taught.
+    fn misclassifies_as_new(&self, given: &Given<'_, T>) -> bool {
+        if self.coupled.graph().is_some() {
+            return false;
+        }
+        let known = given.labels.labelled();
+        let checked: Vec<usize> =
+            known.iter().copied().step_by(known.len() / CHECKED + 1).collect();
+        let samples = given.samples.select_columns(&checked);
+        let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
+        let codes = coder.code(&samples, &self.global.atoms, None);
+        let scores = self.global.classifier.scores(&codes);
+        let found = scores.iter_columns().map(best).zip(&checked);
+        let assigned = given.labels.assigned();
+        let wrong = found.filter(|(class, j)| assigned[**j] != Some(*class)).count();
+        wrong as f64 > MAX_MISCLASSIFIED * checked.len() as f64
+    }
+}

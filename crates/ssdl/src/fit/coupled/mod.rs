@@ -1,0 +1,265 @@
+//! The alternating minimisation of the paper's Algorithm 1: memberships, codes, atoms, classifier.
+//!
+//! $$\min_{D,A,W,b,P}\lVert X-DA\rVert^2+\lambda\lVert A\rVert_1+\beta\operatorname{tr}(ALA^\top)
+//! +\gamma\sum_j\sum_kP_{kj}^re_k(W^\top a_j+b)+\mu(\lVert W\rVert^2+\lVert b\rVert^2).$$
+//!
+//! SSDL-GA has all of its terms, USSDL no graph, graph-regularised sparse coding no classes.
+
+mod accelerate;
+mod begin;
+mod finish;
+mod knobs;
+mod per_sample;
+
+pub(crate) use begin::GRAPH_NOT_USED;
+pub use knobs::{CouplingKnobs, CouplingSetters};
+
+use self::accelerate::overshoot;
+use self::per_sample::{Global, PerSample, Weights};
+use super::{
+    Dictionary, Given, Halt, Limits, Measured, Objective, Sizes, SolverKnobs, Start, Step, Stop,
+    Turns,
+};
+use crate::classifier::{ActivePoints, MarginKnobs};
+use crate::codes::{Coder, Descent};
+use crate::dictionary::{Statistics, Update};
+use crate::graph::{GraphKnobs, Laplacian};
+use crate::{Real, Result};
+
+/// Share of the unlabelled samples that may still change class when a fit has converged.
+const MAX_FLIPPED: f64 = 0.005;
+
+/// What a method puts into the alternation: groups of its knobs, as they are.
+#[derive(Clone, Copy)]
+pub(crate) struct Coupled<'a> {
+    /// $p$.
+    pub n_atoms: usize,
+    /// Whether mixtures of samples stand in where there are too few samples for the atoms.
+    pub fill_atoms: bool,
+    /// λ.
+    pub sparsity: f64,
+    /// How the graph takes part, and which graph; `None` without one.
+    pub graph: Option<(&'a CouplingKnobs, &'a GraphKnobs)>,
+    /// How the classes take part; `None` where the classifier comes after the codes.
+    pub classes: Option<&'a MarginKnobs>,
+    pub solver: &'a SolverKnobs,
+}
+
+impl Coupled<'_> {
+    /// The graph's knobs, unless its weight is zero.
+    pub fn graph(&self) -> Option<(&CouplingKnobs, &GraphKnobs)> {
+        self.graph.filter(|(coupling, _)| coupling.manifold > 0.0)
+    }
+
+    /// The classes' knobs, unless their weight is zero.
+    fn margin(&self) -> Option<&MarginKnobs> {
+        self.classes.filter(|classes| classes.discrimination > 0.0)
+    }
+
+    fn weights(&self) -> Weights {
+        Weights {
+            sparsity: self.sparsity,
+            manifold: self.graph.map_or(0.0, |(coupling, _)| coupling.manifold),
+            discrimination: self.classes.map_or(0.0, |classes| classes.discrimination),
+        }
+    }
+
+    fn limits<T: Real>(&self, given: &Given<'_, T>) -> Limits {
+        let unlabelled = given.labels.len() - given.labels.n_labelled();
+        Limits {
+            max_iterations: self.solver.max_iterations,
+            tolerance: self.solver.tolerance,
+            max_flips: (MAX_FLIPPED * unlabelled as f64) as usize,
+        }
+    }
+
+    /// Peak bytes of a fit of this size.
+    pub fn bytes(&self, sizes: &Sizes) -> u64 {
+        let most = if self.fill_atoms { usize::MAX } else { sizes.n_samples };
+        let row = self.graph().map_or(0, |(_, graph)| graph.widest(sizes.n_samples));
+        sizes.coupled(self.n_atoms.min(most), row, self.solver)
+    }
+
+    /// Runs the alternation to its end.
+    ///
+    /// # Errors
+    /// If a system is singular or a value stops being finite.
+    pub fn alternate<'a, T: Real>(
+        &'a self,
+        given: &'a Given<'_, T>,
+        laplacian: Option<&'a Laplacian<T>>,
+        start: Option<Start<T>>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Alternation<'a, T>> {
+        let mut run = self.begin(given, laplacian, start, turns)?;
+        let limits = self.limits(given);
+        turns.begin(limits, run.measured())?;
+        run.stop = turns.repeat(limits, |turns| run.turn(turns))?;
+        Ok(run)
+    }
+}
+
+/// The value of each term.
+#[derive(Clone, Copy, Default)]
+struct Terms {
+    reconstruction: f64,
+    sparsity: f64,
+    manifold: f64,
+    discrimination: f64,
+    ridge: f64,
+}
+
+impl Terms {
+    fn objective(&self) -> Objective {
+        Objective::new([
+            ("reconstruction", self.reconstruction),
+            ("sparsity", self.sparsity),
+            ("manifold", self.manifold),
+            ("discrimination", self.discrimination),
+            ("ridge", self.ridge),
+        ])
+    }
+}
+
+/// An alternation in progress.
+pub(crate) struct Alternation<'a, T> {
+    coupled: &'a Coupled<'a>,
+    codes_update: Box<dyn Descent<T>>,
+    atoms_update: Box<dyn Update<T>>,
+    pub global: Global<T>,
+    pub per_sample: PerSample<'a, T>,
+    terms: Terms,
+    surrogate: f64,
+    flips: usize,
+    dead_atoms: usize,
+    revived_atoms: usize,
+    pub stop: Stop,
+}
+
+impl<T: Real> Alternation<'_, T> {
+    fn measured(&self) -> Measured {
+        let (objective, flips) = (self.terms.objective(), self.flips);
+        Measured { objective, surrogate: self.surrogate, flips }
+    }
+
+    /// One turn of all steps.
+    fn turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
+        let margin = self.coupled.margin();
+        if let Some(knobs) = margin {
+            self.per_sample.vote(knobs);
+            self.measure_classifier();
+            self.measure_surrogate();
+            turns.done(Step::Membership, self.measured())?;
+        }
+        let is_last = turns.is_last();
+        let statistics = self.learn_codes(turns.iteration(), is_last);
+        turns.done(Step::Codes, self.measured())?;
+        self.learn_atoms(&statistics, is_last);
+        self.measure_surrogate();
+        turns.done(Step::Dictionary, self.measured())?;
+        if let Some(knobs) = margin {
+            self.learn_classifier(knobs)?;
+            turns.done(Step::Classifier, self.measured())?;
+        }
+        Ok(())
+    }
+
+    /// Minimises the codes from a point further on their way, or, where that does not help, from where
+    /// they stand.
+    fn learn_codes(&mut self, iteration: usize, is_last: bool) -> Statistics<T> {
+        let before = self.surrogate;
+        let (start, moved) = self.per_sample.carry_on(is_last);
+        let mut statistics = self.code(iteration);
+        if moved && self.surrogate > before {
+            self.per_sample.codes.clone_from(&start);
+            statistics = self.code(iteration);
+        }
+        self.per_sample.remember(start);
+        statistics
+    }
+
+    /// Minimises the codes from where they stand, and measures them.
+    fn code(&mut self, iteration: usize) -> Statistics<T> {
+        let weights = self.coupled.weights();
+        // The first codes knew neither graph nor classes and have the farthest to go.
+        let passes = if iteration <= 2 { 2 } else { 1 };
+        let energy = self.per_sample.code(&self.global, weights, &*self.codes_update, passes);
+        let statistics = self.per_sample.statistics();
+        self.terms.reconstruction = statistics.residual(&self.global.atoms, &self.global.gram);
+        self.measure_codes(energy);
+        self.measure_classifier();
+        self.measure_surrogate();
+        statistics
+    }
+
+    fn learn_atoms(&mut self, statistics: &Statistics<T>, is_last: bool) {
+        let solver = self.coupled.solver;
+        let radius = T::of(solver.atom_norm);
+        let Global { atoms, gram, .. } = &mut self.global;
+        let before = atoms.clone();
+        self.atoms_update.update(atoms, statistics, radius);
+        let further = overshoot(&before, atoms, statistics, radius, self.terms.reconstruction);
+        // Nothing makes up for going too far in the last turn.
+        match further.filter(|_| !is_last) {
+            Some(further) => (*atoms, *gram) = further,
+            None => *gram = atoms.gram(),
+        }
+        let moments = &statistics.moments;
+        if solver.revive {
+            let (dead, revived) = self.per_sample.revive(atoms, moments, radius);
+            self.dead_atoms = dead - revived;
+            self.revived_atoms += revived;
+            if revived > 0 {
+                *gram = atoms.gram();
+            }
+        } else {
+            let unused = |k: &usize| moments.column(*k)[*k] == T::zero();
+            self.dead_atoms = (0..moments.columns()).filter(unused).count();
+        }
+        self.terms.reconstruction = statistics.residual(atoms, gram);
+    }
+
+    fn learn_classifier(&mut self, knobs: &MarginKnobs) -> Result<()> {
+        self.per_sample.learn_classifier(&mut self.global, knobs)?;
+        self.measure_classifier();
+        // The majoriser is renewed within the step and touches the true loss where it ends.
+        match knobs.active_points {
+            ActivePoints::Frozen => self.measure_surrogate(),
+            ActivePoints::Majorised => self.surrogate = self.terms.objective().total(),
+        }
+        self.flips = self.per_sample.count_flips();
+        Ok(())
+    }
+
+    /// ‖A‖₁ and the graph energy, unless that is known already.
+    fn measure_codes(&mut self, energy: Option<f64>) {
+        let weights = self.coupled.weights();
+        self.terms.sparsity = weights.sparsity * self.per_sample.size();
+        let energy = energy.unwrap_or_else(|| self.per_sample.graph_energy());
+        self.terms.manifold = weights.manifold * energy;
+    }
+
+    fn measure_classifier(&mut self) {
+        if let Some(knobs) = self.coupled.margin() {
+            self.terms.discrimination = knobs.discrimination * self.per_sample.loss();
+            self.terms.ridge = knobs.ridge * self.global.classifier.squared_norm();
+        }
+    }
+
+    fn measure_surrogate(&mut self) {
+        let quadratic = self.coupled.weights().discrimination * self.per_sample.quadratic();
+        self.surrogate = self.terms.objective().total() - self.terms.discrimination + quadratic;
+    }
+
+    /// Atoms, codes and why it stopped.
+    pub fn into_parts(self) -> (Dictionary<T>, Stop) {
+        let dictionary = Dictionary {
+            atoms: self.global.atoms,
+            codes: self.per_sample.codes,
+            coder: Coder::Lasso { sparsity: self.coupled.sparsity },
+            dead: self.dead_atoms,
+            revived: self.revived_atoms,
+        };
+        (dictionary, self.stop)
+    }
+}

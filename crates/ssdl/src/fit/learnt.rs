@@ -1,0 +1,107 @@
+//! What a method is given, and the one result that every method gives.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Sizes, Stop};
+use crate::classifier::Decision;
+use crate::codes::Coder;
+use crate::graph::{Attachment, Graph};
+use crate::{Labels, Matrix, Real};
+
+/// What a method learns from.
+pub struct Given<'a, T> {
+    /// Prepared samples, $n\times N$.
+    pub samples: Matrix<T>,
+    /// Their labels, where they have some; at least two classes.
+    pub labels: Labels,
+    /// A graph to use instead of the method's own.
+    pub graph: Option<&'a dyn Graph<T>>,
+    /// Where to begin, if an earlier fit says so; its sizes may not fit.
+    pub start: Option<&'a Start<T>>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl<T: Real> Given<'_, T> {
+    /// The sizes of the fit.
+    #[must_use]
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            n_features: self.samples.rows(),
+            n_samples: self.samples.columns(),
+            n_labelled: self.labels.n_labelled(),
+            n_classes: self.labels.classes().len(),
+            scalar: size_of::<T>(),
+        }
+    }
+
+    /// The labelled samples, and the class of each.
+    #[must_use]
+    pub fn labelled(&self) -> (Matrix<T>, Vec<usize>) {
+        (self.samples.select_columns(&self.labels.labelled()), self.labels.known_classes())
+    }
+}
+
+/// Where an alternation begins: mostly the end of an earlier one.
+#[derive(Clone, Debug)]
+pub struct Start<T> {
+    /// $D$, $n\times p$; shrunk into the ball where an atom is too long.
+    pub atoms: Matrix<T>,
+    /// $A$, $p\times N$.
+    pub codes: Matrix<T>,
+}
+
+/// What every method gives.
+pub struct Learnt<T> {
+    /// Atoms and codes; `None` where the prepared samples are classified as they are.
+    pub dictionary: Option<Dictionary<T>>,
+    /// How classes are decided.
+    pub decision: Decision<T>,
+    /// How new samples are tied to the training samples when they are coded.
+    pub tie: Option<Tie<T>>,
+    /// What cross-validation chose, where there was one.
+    pub selection: Option<Selection>,
+    /// Why the fit stopped.
+    pub stop: Stop,
+}
+
+impl<T> Learnt<T> {
+    /// The result of a method without atoms.
+    #[must_use]
+    pub fn without_atoms(decision: Decision<T>, stop: Stop) -> Self {
+        Self { dictionary: None, decision, tie: None, selection: None, stop }
+    }
+}
+
+/// Atoms, what the training samples make of them, and how new samples will.
+pub struct Dictionary<T> {
+    /// $D$, $n\times p$.
+    pub atoms: Matrix<T>,
+    /// $A$, $p\times N$.
+    pub codes: Matrix<T>,
+    /// How new samples are coded.
+    pub coder: Coder,
+    /// Atoms that no sample used at the last dictionary step.
+    pub dead: usize,
+    /// Atoms revived over the whole fit.
+    pub revived: usize,
+}
+
+/// The graph's hold on new samples.
+pub struct Tie<T> {
+    /// β.
+    pub manifold: f64,
+    /// How a new sample joins the training samples.
+    pub attachment: Attachment<T>,
+    /// What the graph saw in place of the training samples, where it was built from reconstructions.
+    pub reconstructions: Option<Matrix<T>>,
+}
+
+/// What cross-validation chose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The box constraint of the SVM.
+    pub box_constraint: f64,
+    /// Share of the left-out samples whose class was found with it; `None` if none could be left out.
+    pub accuracy: Option<f64>,
+}

@@ -1,0 +1,89 @@
+//! Both precisions, compiled once.
+//!
+//! The library is generic over its number type, and a generic function is compiled again in every crate
+//! that calls it, with all that it calls. Functions that are never inlined are the exception: callers
+//! take the copy of a crate that has one. So the entry points of the library are `#[inline(never)]`, and
+//! this file makes sure that there is a copy of each for `f32` and `f64`. An entry point that is missing
+//! here costs seconds in every build, nothing else.
+
+use std::hint::black_box;
+
+use crate::codes::{Coder, Coordinate, Encoder};
+use crate::fit::DictionaryLearner;
+use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
+use crate::matrix::{Cholesky, symmetric_eigen};
+use crate::methods::{
+    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, SsdlGa, Ussdl,
+};
+use crate::model::representatives;
+use crate::samples::prepare::Pipeline;
+use crate::{Matrix, Model, Real, Samples};
+
+/// Never called: it is enough that it could be.
+#[doc(hidden)]
+#[inline(never)]
+pub fn instances() {
+    each::<f32>();
+    each::<f64>();
+}
+
+fn each<T: Real>() {
+    let entries = [
+        methods::all::<T> as *const (),
+        methods::find::<T> as *const (),
+        <SsdlGa as Learner>::fit_with::<T> as *const (),
+        <Ussdl as Learner>::fit_with::<T> as *const (),
+        <GraphSc as Learner>::fit_with::<T> as *const (),
+        <LinearSvm as Learner>::fit_with::<T> as *const (),
+        <Ridge as Learner>::fit_with::<T> as *const (),
+        <Nearest as Learner>::fit_with::<T> as *const (),
+        <LabelSpreading as Learner>::fit_with::<T> as *const (),
+        <SelfTraining as Learner>::fit_with::<T> as *const (),
+        Model::<T>::see as *const (),
+        Model::<T>::see_again as *const (),
+        Model::<T>::judge as *const (),
+        Model::<T>::predict as *const (),
+        Model::<T>::code as *const (),
+        Model::<T>::start as *const (),
+        Model::<T>::transduction as *const (),
+        Model::<T>::explain as *const (),
+        Model::<T>::explain_new as *const (),
+        Model::<T>::explain_seen as *const (),
+        Model::<T>::query as *const (),
+        Model::<T>::query_among as *const (),
+        Model::<T>::save as *const (),
+        Model::<T>::to_bytes as *const (),
+        Model::<T>::load as *const (),
+        Model::<T>::from_bytes as *const (),
+        representatives::<T> as *const (),
+        Samples::<T>::new as *const (),
+        Pipeline::<T>::fit as *const (),
+        Pipeline::<T>::apply as *const (),
+        Pipeline::<T>::restore as *const (),
+        GraphKnobs::build::<T> as *const (),
+        GraphKnobs::choose::<T> as *const (),
+        Given::<T>::affinities as *const (),
+        Given::<T>::edges as *const (),
+        Given::<T>::mixtures as *const (),
+        Given::<T>::neighbours as *const (),
+        Neighbours::within::<T> as *const (),
+        Neighbours::between::<T> as *const (),
+        Portrait::of::<T> as *const (),
+        Encoder::<T>::new as *const (),
+        Encoder::<T>::encode as *const (),
+        Coder::code::<T> as *const (),
+        Coordinate::minimise::<T> as *const (),
+        DictionaryLearner::fit::<T> as *const (),
+        DictionaryLearner::learn_more::<T> as *const (),
+        Matrix::<T>::set_product as *const (),
+        Matrix::<T>::add_product as *const (),
+        Matrix::<T>::of_product as *const (),
+        Matrix::<T>::of_each as *const (),
+        Matrix::<T>::select_columns as *const (),
+        Matrix::<T>::gram as *const (),
+        Cholesky::<T>::new as *const (),
+        Cholesky::<T>::solve_in_place as *const (),
+        symmetric_eigen::<T> as *const (),
+    ];
+    black_box(entries);
+}

@@ -1,0 +1,130 @@
+//! The way from raw samples to a model, the same for every method.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Learner;
+use crate::fit::{GRAPH_NOT_USED, Given, Start, Turns, Watch};
+use crate::graph::Graph;
+use crate::model::{Model, Origin};
+use crate::samples::prepare::{Pipeline, Plan};
+use crate::{Error, Labels, Matrix, Real, Result, Samples};
+
+/// How to run a fit; none of it is part of the method.
+#[derive(Clone)]
+pub struct Options<T> {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Threads; 0 means one per core. The result does not depend on it.
+    pub threads: usize,
+    /// Bytes that the fit may use.
+    pub memory_limit: Option<u64>,
+    /// Preparation steps, fitted on the training samples and saved in the model.
+    pub prepare: Vec<Plan>,
+    /// Preparation that an earlier fit learnt, used as it is instead of `prepare`.
+    pub preparation: Option<Pipeline<T>>,
+    /// A graph to use instead of the method's own.
+    pub graph: Option<Arc<dyn Graph<T> + Send>>,
+    /// Atoms and codes to begin with, from an earlier fit of the same samples; ignored where their
+    /// sizes do not fit.
+    pub start: Option<Start<T>>,
+    /// Height and width, where samples are images (pixels row by row): for preparation steps that
+    /// work on images, and kept in the model for pictures.
+    pub image: Option<[usize; 2]>,
+}
+
+impl<T: Real> Default for Options<T> {
+    /// Seed 0, all cores, no limit, and the paper's preparation: unit norm times 5.
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            threads: 0,
+            memory_limit: None,
+            prepare: "scale=5".parse().into_iter().collect(),
+            preparation: None,
+            graph: None,
+            start: None,
+            image: None,
+        }
+    }
+}
+
+/// Fits a method: checks, prepares, reduces, learns, and puts the model together.
+pub(super) fn fit<K: Learner, T: Real>(
+    knobs: &K,
+    samples: Samples<T>,
+    options: &Options<T>,
+    watch: &mut dyn Watch,
+) -> Result<Model<T>> {
+    knobs.check()?;
+    crate::threads::run(options.threads, || {
+        let started = Instant::now();
+        check_labels(samples.labels(), watch)?;
+        let (features, labels) = samples.into_parts();
+        let (preparation, samples) = match &options.preparation {
+            Some(known) => (known.clone(), known.apply(features)?),
+            None => Pipeline::fit(&options.prepare, features, options.image, options.seed)?,
+        };
+        warn_of_scale(&samples, watch);
+        let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
+        let start = options.start.as_ref();
+        let given = Given { samples, labels, graph, start, seed: options.seed };
+        let mut knobs = knobs.clone();
+        knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
+        check_memory(knobs.bytes(&given.sizes()), options.memory_limit)?;
+        let mut turns = Turns::new(watch);
+        if graph.is_some() && !K::DESCRIPTION.uses_graph {
+            turns.notice(GRAPH_NOT_USED);
+        }
+        let learnt = knobs.learn(&given, &mut turns)?;
+        let origin = Origin {
+            method: K::DESCRIPTION.name,
+            knobs: knobs.values(),
+            preparation,
+            image: options.image,
+            started,
+        };
+        Ok(Model::new(origin, given, learnt, turns.into_record()))
+    })
+}
+
+/// Refuses labels that no method can learn from.
+fn check_labels(labels: &Labels, watch: &mut dyn Watch) -> Result<()> {
+    if labels.n_labelled() == 0 {
+        return Err(Error::Labels("no sample is labelled; at least two classes are needed".into()));
+    }
+    if let [only] = labels.classes() {
+        return Err(Error::Labels(format!(
+            "all labelled samples are of one class, `{only}`; at least two classes are needed"
+        )));
+    }
+    for (class, count) in labels.classes().iter().zip(labels.counts()) {
+        if count == 0 {
+            watch.notice(&format!(
+                "class `{class}` has no labelled sample and can hardly be learnt"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a fit that needs more bytes than it may use.
+fn check_memory(needed: u64, allowed: Option<u64>) -> Result<()> {
+    match allowed {
+        Some(allowed) if needed > allowed => Err(Error::Memory { needed, allowed }),
+        _ => Ok(()),
+    }
+}
+
+/// The weights of the objective are tied to the length of the samples: far from the paper's 2 to 5
+/// they do not mean what their defaults say.
+fn warn_of_scale<T: Real>(features: &Matrix<T>, watch: &mut dyn Watch) {
+    let length = (features.squared_norm() / features.columns() as f64).sqrt();
+    if length > 25.0 || (length > 0.0 && length < 0.4) {
+        watch.notice(&format!(
+            "prepared samples have a typical length of {length:.3}; the default knobs are meant \
+             for 2 to 5: prepare with scale=5, or multiply sparsity, manifold, discrimination and \
+             ridge by the square of the factor"
+        ));
+    }
+}

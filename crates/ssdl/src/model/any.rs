@@ -1,0 +1,71 @@
+//! A model of either precision.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Model;
+use super::header::{self, Precision};
+use crate::Result;
+
+/// A model whose numbers are `f32` or `f64`; copies share it. [`each_precision!`](crate::each_precision!)
+/// runs the same expression on either.
+#[derive(Clone, Debug)]
+pub enum AnyModel {
+    /// Numbers are `f32`.
+    Single(Arc<Model<f32>>),
+    /// Numbers are `f64`.
+    Double(Arc<Model<f64>>),
+}
+
+impl AnyModel {
+    /// Reads a model file in the precision it has.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn load(path: &Path) -> Result<Self> {
+        Ok(match header::of_file(path)?.precision(path)? {
+            Precision::Single => Model::<f32>::load(path)?.into(),
+            Precision::Double => Model::<f64>::load(path)?.into(),
+        })
+    }
+
+    /// Reads the bytes of a model file.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Ok(match header::of_bytes(bytes)?.precision(header::in_memory())? {
+            Precision::Single => Model::<f32>::from_bytes(bytes)?.into(),
+            Precision::Double => Model::<f64>::from_bytes(bytes)?.into(),
+        })
+    }
+}
+
+impl From<Model<f32>> for AnyModel {
+    fn from(model: Model<f32>) -> Self {
+        Self::Single(Arc::new(model))
+    }
+}
+
+impl From<Model<f64>> for AnyModel {
+    fn from(model: Model<f64>) -> Self {
+        Self::Double(Arc::new(model))
+    }
+}
+
+/// The same expression on a model of either precision.
+///
+/// ```
+/// # fn shape(model: &ssdl::AnyModel) -> usize {
+/// ssdl::each_precision!(model, model => model.n_features())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! each_precision {
+    ($any:expr, $model:pat => $body:expr) => {
+        match $any {
+            $crate::AnyModel::Single($model) => $body,
+            $crate::AnyModel::Double($model) => $body,
+        }
+    };
+}

@@ -1,0 +1,157 @@
+//! New samples: prepared, tied to the training samples and coded once, then judged and explained.
+
+use super::{Model, Prediction};
+use crate::classifier::Coded;
+use crate::codes::{Coder, Pull};
+use crate::graph::Anchors;
+use crate::{Error, Matrix, Real, Result};
+
+/// New samples as a model sees them: what is costly is done once.
+#[derive(Clone, Debug)]
+pub struct Seen<T> {
+    prepared: Matrix<T>,
+    anchors: Option<Anchors<T>>,
+    /// `None` without atoms: the prepared samples are the codes.
+    codes: Option<Matrix<T>>,
+}
+
+impl<T: Real> Seen<T> {
+    /// The prepared samples, $n\times N$.
+    #[must_use]
+    pub fn prepared(&self) -> &Matrix<T> {
+        &self.prepared
+    }
+
+    /// Their codes, $p\times N$; the prepared samples where the method has no atoms.
+    #[must_use]
+    pub fn codes(&self) -> &Matrix<T> {
+        self.codes.as_ref().unwrap_or(&self.prepared)
+    }
+
+    pub(super) fn anchors(&self) -> Option<&Anchors<T>> {
+        self.anchors.as_ref()
+    }
+
+    fn coded(&self) -> Coded<'_, T> {
+        Coded { samples: &self.prepared, codes: self.codes() }
+    }
+
+    fn into_codes(self) -> Matrix<T> {
+        self.codes.unwrap_or(self.prepared)
+    }
+}
+
+/// How new samples are coded and judged, in short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutOfSample {
+    /// How they are coded; `None` without atoms.
+    pub coder: Option<Coder>,
+    /// β; 0 codes without the training samples.
+    pub manifold: f64,
+    /// Whether the graph is between reconstructions instead of the samples themselves.
+    pub denoise: bool,
+    /// $r$, which turns scores into probabilities; `None` where votes are probabilities already.
+    pub sharpness: Option<f64>,
+}
+
+impl<T: Real> Model<T> {
+    /// How new samples are coded and judged.
+    #[must_use]
+    pub fn out_of_sample(&self) -> OutOfSample {
+        let tie = self.tie.as_ref();
+        OutOfSample {
+            coder: self.dictionary.as_ref().map(|rule| rule.coder),
+            manifold: tie.map_or(0.0, |tie| tie.manifold),
+            denoise: tie.is_some_and(|tie| tie.denoise),
+            sharpness: self.decision.sharpness(),
+        }
+    }
+
+    /// Prepares raw samples ($n\times N$), ties them to the training samples and codes them, each
+    /// independently of the others. Cost per sample $O(n(N+p))$ plus its coding.
+    ///
+    /// # Errors
+    /// If the number of features is wrong or a value is not finite.
+    #[inline(never)]
+    pub fn see(&self, raw: Matrix<T>) -> Result<Seen<T>> {
+        let prepared = self.preparation.apply(raw)?;
+        let anchors = self.anchors(&prepared)?;
+        let codes = self.code_prepared(&prepared, anchors.as_ref());
+        Ok(Seen { prepared, anchors, codes })
+    }
+
+    /// Codes samples that another model saw, one of the same samples, preparation and graph: nothing
+    /// but the codes is computed again.
+    ///
+    /// # Errors
+    /// If the models do not fit each other.
+    #[inline(never)]
+    pub fn see_again(&self, seen: &Seen<T>) -> Result<Seen<T>> {
+        let (expected, got) = (self.preparation.n_prepared(), seen.prepared.rows());
+        if expected != got {
+            return Err(Error::Shape { what: "prepared features".into(), expected, got });
+        }
+        if self.tie.is_some() != seen.anchors.is_some() {
+            return Err(Error::Graph("the samples were seen by a model with another graph".into()));
+        }
+        let codes = self.code_prepared(&seen.prepared, seen.anchors.as_ref());
+        Ok(Seen { prepared: seen.prepared.clone(), anchors: seen.anchors.clone(), codes })
+    }
+
+    /// Predicts the classes of samples that were seen.
+    ///
+    /// # Errors
+    /// If the votes on a sample cannot be found, which only a learnt graph knows.
+    #[inline(never)]
+    pub fn judge(&self, seen: &Seen<T>) -> Result<Prediction<T>> {
+        let verdict = self.decision.judge(&self.known(), &seen.coded())?;
+        Ok(self.prediction(verdict, seen.codes().clone()))
+    }
+
+    /// Classifies raw samples ($n\times N$), each independently of the others.
+    ///
+    /// # Errors
+    /// If the number of features is wrong or a value is not finite.
+    #[inline(never)]
+    pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
+        let seen = self.see(raw)?;
+        let verdict = self.decision.judge(&self.known(), &seen.coded())?;
+        Ok(self.prediction(verdict, seen.into_codes()))
+    }
+
+    /// Sparse codes ($p\times N$) of raw samples; no sample influences another. Without atoms these
+    /// are the prepared samples.
+    ///
+    /// # Errors
+    /// If the number of features is wrong or a value is not finite.
+    #[inline(never)]
+    pub fn code(&self, raw: Matrix<T>) -> Result<Matrix<T>> {
+        Ok(self.see(raw)?.into_codes())
+    }
+
+    fn code_prepared(
+        &self,
+        prepared: &Matrix<T>,
+        anchors: Option<&Anchors<T>>,
+    ) -> Option<Matrix<T>> {
+        let rule = self.dictionary.as_ref()?;
+        let pull = self.tie.as_ref().zip(anchors).map(|(tie, anchors)| Pull {
+            manifold: tie.manifold,
+            anchors,
+            codes: &self.codes,
+        });
+        Some(rule.coder.code(prepared, &rule.atoms, pull))
+    }
+
+    /// The training samples that prepared samples are tied to; `None` where the model ties none.
+    fn anchors(&self, prepared: &Matrix<T>) -> Result<Option<Anchors<T>>> {
+        let Some((tie, training)) = self.tie.as_ref().zip(self.training.as_ref()) else {
+            return Ok(None);
+        };
+        let reconstructed = self.dictionary.as_ref().filter(|_| tie.denoise).map(|rule| {
+            let plain = rule.coder.code(prepared, &rule.atoms, None);
+            Matrix::of_each(rule.atoms.view(), &plain, None)
+        });
+        tie.attachment.anchor(training, reconstructed.as_ref().unwrap_or(prepared)).map(Some)
+    }
+}
