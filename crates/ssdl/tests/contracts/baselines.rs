@@ -260,8 +260,8 @@ fn votes_of_a_damaged_file_are_refused() {
         other["shares"]["shape"] = json!([3, 90]);
         refused(&header, &other, &data, "shares on their side");
         let changes = [
-            ("voters", json!("nobody")),
-            ("voters", Value::Null),
+            ("decision", json!({"by": "vote", "voters": "nobody"})),
+            ("decision", json!({"by": "linear", "sharpness": 1.7})),
             ("attachment", Value::Null),
             ("attachment", json!({"graph": "neighbours", "scale": 1.0})),
             ("attachment", json!({"graph": "lle", "n_neighbors": 0, "scale": 1.0})),
@@ -277,7 +277,7 @@ fn votes_of_a_damaged_file_are_refused() {
         let range = labels[0].as_u64().unwrap() as usize..labels[1].as_u64().unwrap() as usize;
         unlabelled[range].fill(0xff);
         let mut elected = header.clone();
-        elected["voters"] = json!("labelled");
+        elected["decision"]["voters"] = json!("labelled");
         refused(&elected, &tensors, &unlabelled, "nobody is labelled");
     }
 }

@@ -216,7 +216,7 @@ fn graph_sc_ends_with_the_svm_on_its_codes() {
     let trained = trainer.fit(&known, &classes, 3, chosen.box_constraint).unwrap();
     assert_eq!(model.classifier(), Some(&trained.classifier));
     // Labels have no say in atoms and codes but for the choice of the first atoms.
-    let terms = model.report().objective;
+    let terms = &model.report().objective;
     assert_eq!((terms.term("discrimination"), terms.term("ridge")), (0.0, 0.0));
 }
 

@@ -98,7 +98,7 @@ fn a_classifier_that_does_not_know_its_own_samples_as_new_ones_is_fitted_anew() 
     let mut witness = Witness::default();
     let method = Ussdl::new().n_atoms(200);
     let model = method.fit_with(samples, &options(), &mut witness).unwrap();
-    assert!(witness.notices.iter().any(|said| said.contains("fitted anew")));
+    assert!(witness.notices.iter().any(|said| said.contains("fitted again")));
     let said = model.predict(features).unwrap().classes;
     assert!(agreement(&said, &truth) > 0.83, "{}", agreement(&said, &truth));
     assert!(agreement(&model.transduction().classes, &truth) > 0.83);

@@ -62,9 +62,9 @@ fn a_model_without_atoms_comes_back_to_the_bit() {
 fn a_model_without_atoms_does_not_take_any() {
     let mut parts = Parts::of(&fitted("linear-svm", &[]));
     parts.header["n_atoms"] = json!(9);
-    assert_refused(&parts.write(), "`atoms` is missing", "atoms out of nothing");
+    assert_refused(&parts.write(), "no way to code", "atoms out of nothing");
     let mut parts = Parts::of(&fitted("linear-svm", &[]));
-    parts.header["out_of_sample"]["manifold"] = json!(1.0);
+    parts.header["tie"] = json!({"manifold": 1.0, "denoise": false});
     assert_refused(&parts.write(), "no atoms", "a graph between nothing");
 }
 
