@@ -1,4 +1,4 @@
-"""How many atoms: `auto` compared with 200 and other rules, on the tables bundled with scikit-learn.
+"""How many atoms: `auto` compared with 200 and other rules, on the tables of scikit-learn.
 
 Prints a Markdown table: accuracy on the unlabelled training samples in per cent, mean over the
 seeds, with balanced labels and with labels drawn at random.

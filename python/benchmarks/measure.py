@@ -100,8 +100,8 @@ def fits():
     head = ["data", "numbers", "splits", "SSDLGA.fit, s", "library, s", "more"]
     return (
         "### A fit from Python\n\nThe published splits, one thread; `SSDLGA.fit` from call to "
-        "return (checks, copy, threads) against the time measured by the library inside it: medians "
-        "of seven fits, averaged over the splits.\n\n" + table(head, rows)
+        "return (checks, copy, threads) against the time measured by the library inside it: "
+        "medians of seven fits, averaged over the splits.\n\n" + table(head, rows)
     )
 
 
@@ -205,9 +205,9 @@ def dictionary_learning():
     head = ["passes", "scikit-learn, s", "objective", "ours, s", "objective", "passes", "ratio"]
     return (
         "### Dictionary learning\n\n200 atoms for 7,291 samples of USPS, one thread. "
-        "`MiniBatchDictionaryLearning` makes the given number of passes; ours is the fastest of our "
-        "runs (1 to 30 passes) whose objective is no higher, measured for both by exact codes on "
-        "the final atoms.\n\n" + table(head, rows)
+        "`MiniBatchDictionaryLearning` makes the given number of passes; ours is the fastest of "
+        "our runs (1 to 30 passes) whose objective is no higher, measured for both by exact codes "
+        "on the final atoms.\n\n" + table(head, rows)
     )
 
 
