@@ -1,4 +1,4 @@
-"""What the tests share: one browser, and the pages, each made once."""
+"""Shared fixtures: one browser, and the pages, each made once."""
 
 import pytest
 
@@ -16,14 +16,14 @@ def bench(tmp_path_factory):
     return Bench(tmp_path_factory.mktemp("pages"))
 
 
-def looks(kinds):
+def views(kinds):
     """Every page at every width in every scheme."""
     return [(kind, width, scheme) for kind in kinds for width in SIZES for scheme in SCHEMES]
 
 
-@pytest.fixture(scope="module", params=looks(KINDS), ids=lambda look: "-".join(map(str, look)))
+@pytest.fixture(scope="module", params=views(KINDS), ids=lambda view: "-".join(map(str, view)))
 def sheet(request, launched, bench):
-    """A page that is only looked at, so that tests can share it."""
+    """A page that tests only read, so that they can share it."""
     kind, width, scheme = request.param
     with opened(launched, bench.path(kind), width, scheme) as one:
         yield one
@@ -31,7 +31,7 @@ def sheet(request, launched, bench):
 
 @pytest.fixture(scope="module", params=KINDS)
 def still(request, launched, bench):
-    """A page on a phone with everything unfolded, that is only looked at."""
+    """A page on a phone with everything unfolded, which tests only read."""
     with opened(launched, bench.path(request.param), 390) as one:
         one.page.evaluate(
             "document.querySelectorAll('details').forEach((part) => part.open = true)"
@@ -41,7 +41,7 @@ def still(request, launched, bench):
 
 @pytest.fixture
 def shown(launched, bench):
-    """Opens a page for one test, which may do with it what it likes."""
+    """Opens a page for one test, which may change it."""
     contexts = []
 
     def show(kind, **how):

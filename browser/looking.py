@@ -1,4 +1,4 @@
-"""How a test looks at a page: by the browser's own measures, by its words, and by pixels."""
+"""How tests inspect a page: by computed styles, by accessible names, and by pixels."""
 
 import io
 from pathlib import Path
@@ -8,14 +8,14 @@ from PIL import Image, ImageChops
 MEASURES = (Path(__file__).parent / "measures.js").read_text(encoding="utf-8")
 
 
-def measured(sheet, words):
-    """An answer of the page, with the functions of measures.js at hand."""
+def measured(sheet, expression):
+    """The value of an expression in the page, with the functions of measures.js."""
     sheet.page.evaluate(MEASURES)
-    return sheet.page.evaluate(words)
+    return sheet.page.evaluate(expression)
 
 
 def tree(sheet):
-    """What the browser tells those who do not see: (role, name) of everything."""
+    """The accessibility tree: (role, name) of every node."""
     session = sheet.page.context.new_cdp_session(sheet.page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()
@@ -27,7 +27,7 @@ def tree(sheet):
 
 
 def picture(sheet, locator, around=6):
-    """What can be seen of an element and a little around it."""
+    """A screenshot of an element and a little around it."""
     box = locator.bounding_box()
     clip = {
         "x": max(0, box["x"] - around),
@@ -39,6 +39,6 @@ def picture(sheet, locator, around=6):
 
 
 def differing(left, right):
-    """How many pixels of two pictures differ clearly."""
+    """The number of pixels that differ clearly between two pictures."""
     grey = ImageChops.difference(left, right).convert("L")
     return sum(grey.histogram()[24:])

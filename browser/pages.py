@@ -1,4 +1,4 @@
-"""Report pages to look at: how they are made, and how they are opened in a browser."""
+"""The report pages under test: how they are made, and how they are opened in a browser."""
 
 import csv
 import functools
@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = {1280: 900, 390: 844}
 SCHEMES = ["light", "dark"]
-# Nothing but the page is to ask for anything, so the browser's own errands are off.
+# Only the page may make requests, so the browser's own ones are disabled.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,14 +26,14 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
-# Names that would do something if a page took them for markup.
+# Names that would have an effect if a page treated them as markup.
 HOSTILE = [
     "<script>window.__hit=1;alert(1)</script>",
     '"><img src=x onerror=window.__hit=1>',
     "'onmouseover=window.__hit=1 </script><svg onload=window.__hit=1>",
     "</title></style><!-- & &lt; ${window.__hit=1}",
 ]
-# Of these the ends differ, and a cut between two halves of a letter would show.
+# These differ only at the end, and a cut inside a surrogate pair would show.
 LONG = ["long " + "x" * 494 + "1", "😀" * 250]
 # File names cannot hold a slash.
 HOSTILE_FILES = ['"><img src=x onerror=window.__hit=1>', "&lt;b&gt; <b onclick=alert(1)>"]
@@ -42,11 +42,11 @@ WINE = ["alcohol", "malic acid", "ash", "alkalinity", "magnesium", "phenols", "f
 
 
 def executable(variable, names):
-    """A program by its variable, or else by its name; whoever lacks it is told which."""
+    """The path of a program, by environment variable or else by name; an error names both."""
     given = os.environ.get(variable)
     found = [given] if given else [path for path in map(shutil.which, names) if path]
     if not found:
-        raise RuntimeError(f"none of {', '.join(names)} is there; name one with {variable}")
+        raise RuntimeError(f"none of {', '.join(names)} is installed; name one with {variable}")
     return str(Path(found[0]).absolute())
 
 
@@ -64,7 +64,7 @@ def browser():
 
 @dataclass
 class Opened:
-    """A page that is open, and what it did that a page should not do."""
+    """An open page, and what it did that a page should not do."""
 
     page: Page
     width: int
@@ -74,29 +74,29 @@ class Opened:
     dialogs: list[str] = field(default_factory=list)
 
     def listen(self, address):
-        """Notes what the page says and asks for; has to be called before the page is there."""
+        """Records messages and requests of the page; must be called before it is loaded."""
 
-        def said(message):
+        def on_message(message):
             if message.type in ("error", "warning"):
                 self.complaints.append(message.text)
 
-        def asked(request):
+        def on_request(request):
             if request.url.split("#")[0] != address and not request.url.startswith("data:"):
                 self.requests.append(request.url)
 
-        def shown(dialog):
+        def on_dialog(dialog):
             self.dialogs.append(dialog.message)
             dialog.dismiss()
 
-        self.page.on("console", said)
+        self.page.on("console", on_message)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", asked)
-        self.page.on("dialog", shown)
+        self.page.on("request", on_request)
+        self.page.on("dialog", on_dialog)
 
 
 @contextmanager
 def opened(launched, path, width=1280, scheme="light", anchor="", script=True):
-    """The page of a file, at a width and in a scheme; nothing moves, so nothing is awaited."""
+    """Opens a file at a width and in a colour scheme; without animations, so nothing is awaited."""
     context = launched.new_context(
         viewport={"width": width, "height": SIZES[width]},
         color_scheme=scheme,
@@ -116,7 +116,7 @@ def opened(launched, path, width=1280, scheme="light", anchor="", script=True):
 
 
 class Bench:
-    """A folder in which the program is run; each page in it is made when it is first asked for."""
+    """A folder in which the program runs; each page is made when it is first needed."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -130,7 +130,7 @@ class Bench:
         return page
 
     def run(self, *arguments):
-        """Runs the program; a failure shows what it said."""
+        """Runs the program; a failure shows its error output."""
         command = [self.program, "--quiet", *map(str, arguments)]
         ran = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
         assert ran.returncode == 0, f"{command}: {ran.stderr}"
@@ -142,14 +142,14 @@ class Bench:
         return name
 
     def model(self, kind, name):
-        """The model that the making of another page leaves."""
+        """The model file that another page leaves behind."""
         self.path(kind)
         return name
 
 
 def samples(centres, count, labels_of, seed=0, spread=1.0):
-    """Rows around the centres of their classes: features, then the label; the first of each class
-    have one."""
+    """Rows around the centres of their classes: features, then the label, which only the first
+    rows of each class have."""
     draw = random.Random(seed)
     rows = []
     for at in range(count):
@@ -161,13 +161,13 @@ def samples(centres, count, labels_of, seed=0, spread=1.0):
 
 
 def centres(names, n_features, seed=1):
-    """A place for each class, near enough to the others for some mistakes."""
+    """A centre for each class, near enough to the others for some mistakes."""
     draw = random.Random(seed)
     return {name: [draw.gauss(0, 1.1) for _ in range(n_features)] for name in names}
 
 
 def wine(bench, name, count, labels):
-    """A table with names of features, of three kinds."""
+    """A table of three classes, with named features."""
     of_kinds = centres(["barolo", "grignolino", "barbera"], len(WINE))
     rows = samples(of_kinds, count, lambda _: labels, seed=count, spread=1.6)
     return bench.table(name, [*WINE, "kind"], rows)
@@ -187,7 +187,7 @@ def of_table(bench, page):
 
 
 def of_svm(bench, page):
-    """Neither atoms nor iterations nor neighbours, but features that decide."""
+    """No atoms, iterations or neighbours, but weights of features."""
     fit(bench, page, wine(bench, "svm.csv", 90, 8), "svm.ssdl", "--method", "linear-svm")
 
 
@@ -216,7 +216,7 @@ def bare(bench, page):
 
 
 def curve(bench, page):
-    """The rows of the repository; a copy, so that nothing is written there."""
+    """From a copy of the repository's rows, so that nothing is written there."""
     shutil.copy(ROOT / "results" / "unlabelled-curve.csv", bench.folder)
     rows = ["--out", "unlabelled-curve.csv"]
     bench.run("experiment", "unlabelled-curve", "--tables", *rows, "--report", page)
@@ -251,14 +251,14 @@ knobs = {{ n_atoms = 12, max_iterations = 4, n_neighbors = 3 }}
 
 
 def planned(bench, page):
-    """Tables of a few fits, and one of the models from near."""
+    """Tables of a few fits, and one of the models in detail."""
     wine(bench, "plan.csv", 90, 30)
     (bench.folder / "plan.toml").write_text(PLAN.format(hostile=HOSTILE[1]), encoding="utf-8")
     bench.run("experiment", "plan.toml", "--data", ".", "--report", page)
 
 
 def hostile(bench, page):
-    """Names of classes and of features that are markup, and such that are too long."""
+    """Names of classes and features that look like markup, or are too long."""
     names = HOSTILE + LONG
     header = [*HOSTILE, LONG[0], "plain"]
     rows = samples(centres(names, len(header), 3), 120, lambda _: 6, spread=1.3)
@@ -266,7 +266,7 @@ def hostile(bench, page):
 
 
 def files(bench, page):
-    """A folder of images; classes and samples have the names of folders and files."""
+    """A folder of images; classes and samples are named after folders and files."""
     draw = random.Random(4)
     for at, kind in enumerate([*HOSTILE_FILES, "unlabelled"]):
         folder = bench.folder / "images" / kind
@@ -279,7 +279,7 @@ def files(bench, page):
 
 
 def rare(bench, page):
-    """A class with samples of its own that lies within another, so that nobody is put in it."""
+    """A class that lies inside another, so that it is never predicted."""
     of_kinds = {"common": [0.0] * 4, "apart": [9.0] * 4, "rare": [0.0] * 4}
     many = samples({name: of_kinds[name] for name in ["common", "apart"]}, 80, lambda _: 30)
     few = samples({"rare": of_kinds["rare"]}, 2, lambda _: 2, seed=9, spread=0.1)
@@ -311,5 +311,5 @@ MAKERS = {
     "many": many,
 }
 KINDS = list(MAKERS)
-# Pages with one model from near.
+# Pages that show one model in detail.
 WITH_LOOK = [kind for kind in KINDS if kind != "curve"]

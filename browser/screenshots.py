@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation: `python browser/screenshots.py FOLDER`."""
+"""Takes the screenshots for the documentation: `python browser/screenshots.py FOLDER`."""
 
 import io
 import sys
@@ -9,13 +9,13 @@ from PIL import Image
 
 from pages import Bench, browser, opened
 
-# Height of the pictures of whole pages; what is below is like what is above.
+# Height at which screenshots of whole pages are cut off.
 HEIGHT = 1500
 COLOURS = 96
 
 
-def kept(path, taken):
-    """Writes a picture with few colours: a tenth of the bytes, and no difference to the eye."""
+def save(path, taken):
+    """Writes a picture with few colours: a tenth of the bytes, and no visible difference."""
     image = Image.open(io.BytesIO(taken)).convert("RGB")
     few = image.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
@@ -23,7 +23,7 @@ def kept(path, taken):
 
 
 def top(launched, page, width, scheme):
-    """The beginning of a page."""
+    """The top of a page."""
     with opened(launched, page, width, scheme) as sheet:
         clip = {"x": 0, "y": 0, "width": width, "height": HEIGHT}
         return sheet.page.screenshot(clip=clip, full_page=True, animations="disabled")
@@ -40,9 +40,9 @@ def main(folder):
     with tempfile.TemporaryDirectory() as scratch, browser() as launched:
         bench = Bench(scratch)
         demo, curve = bench.path("demo"), bench.path("curve")
-        kept(folder / "report.png", top(launched, demo, 1280, "light"))
-        kept(folder / "report-phone.png", top(launched, demo, 390, "dark"))
-        kept(folder / "curves.png", part(launched, curve, "#curves"))
+        save(folder / "report.png", top(launched, demo, 1280, "light"))
+        save(folder / "report-phone.png", top(launched, demo, 390, "dark"))
+        save(folder / "curves.png", part(launched, curve, "#curves"))
 
 
 if __name__ == "__main__":

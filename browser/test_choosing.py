@@ -1,4 +1,4 @@
-"""Samples are found and explained, by hand and by keys."""
+"""Samples are found and explained, by mouse and by keyboard."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from looking import differing, picture
 from pages import SCHEMES, SIZES, WITH_LOOK
 
-# Cells of the matrix of the demonstration: some mistakes, and some that are right.
+# Number of cells to click in a confusion matrix: mistakes, and as many correct ones.
 CELLS = 4
 
 
@@ -53,8 +53,8 @@ def test_a_sample_that_is_chosen_is_explained(shown, kind):
         place = re.match(r"sample (\d+)", named)[1]
         assert page.url.endswith(f"#sample-{place}")
         likeliest = button.locator("span").nth(0 if kind == "table" else 1).inner_text()
-        said = page.locator("#sample > p b").inner_text()
-        assert likeliest.startswith(f"{said}: ")
+        predicted = page.locator("#sample > p b").inner_text()
+        assert likeliest.startswith(f"{predicted}: ")
         assert page.locator("#sample").get_by_text(f"sample {place}", exact=True).count() == 1
         assert page.locator("#sample .equation").count() == 2
         assert "× atom" in page.locator("#sample .equation").first.inner_text()
@@ -88,7 +88,7 @@ def test_an_address_that_changes_shows_its_sample(shown):
     page.wait_for_function("document.getElementById('pick').value === '7'", timeout=1000)
 
 
-def test_samples_are_turned_over(shown):
+def test_samples_can_be_stepped_through(shown):
     page = shown("demo").page
     pick, sample = page.locator("#pick"), page.locator("#sample")
     last = page.locator("#pick option").count() - 1
@@ -132,12 +132,12 @@ def test_no_sample_of_any_page_is_too_wide_or_unexplained(shown, kind):
     assert sheet.complaints == []
 
 
-# By keys alone.
+# By keyboard alone.
 
 
-def tab_to(page, where, most=150):
-    """Goes on from the place of the keys until it is in such an element."""
-    for _ in range(most):
+def tab_to(page, where, limit=150):
+    """Presses Tab until the focus is on such an element."""
+    for _ in range(limit):
         page.keyboard.press("Tab")
         if page.evaluate("(where) => document.activeElement.matches(where)", where):
             return page.locator(":focus")
@@ -151,7 +151,7 @@ def has_outline(element):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_sample_is_found_and_explained_by_keys(shown, scheme):
+def test_a_sample_is_found_and_explained_by_keyboard(shown, scheme):
     page = shown("demo", scheme=scheme).page
     tab_to(page, ".confusion button")
     cell = tab_to(page, ".confusion button:not([aria-pressed])")
@@ -183,8 +183,8 @@ def test_a_sample_is_found_and_explained_by_keys(shown, scheme):
         "#after",
     ],
 )
-def test_the_place_of_the_keys_can_be_seen(shown, where, scheme):
-    """An outline may be there and yet be cut off, so the pixels are compared."""
+def test_the_focus_is_visible(shown, where, scheme):
+    """An outline may exist and still be cut off, so the pixels are compared."""
     sheet = shown("demo", scheme=scheme)
     element = sheet.page.locator(where).first
     element.focus()
@@ -201,7 +201,7 @@ def test_the_place_of_the_keys_can_be_seen(shown, where, scheme):
 
 
 @pytest.mark.parametrize("kind", ["table", "curve", "planned"])
-def test_each_stop_of_the_keys_is_seen(shown, kind):
+def test_every_focused_element_has_an_outline(shown, kind):
     page = shown(kind).page
     for _ in range(25):
         page.keyboard.press("Tab")

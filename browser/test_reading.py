@@ -1,4 +1,4 @@
-"""Every page as a reader meets it: wide, narrow, light, dark, on paper, without its script."""
+"""Every page as readers see it: wide, narrow, light, dark, in print, without scripts."""
 
 import re
 
@@ -13,7 +13,7 @@ LARGEST = 500_000
 # Every page, at every width, in every scheme.
 
 
-def test_nothing_is_complained_of_and_nothing_asked_for(sheet):
+def test_there_are_no_errors_and_no_requests(sheet):
     assert sheet.complaints == []
     assert sheet.requests == []
     assert sheet.dialogs == []
@@ -23,7 +23,7 @@ def test_nothing_scrolls_sideways(sheet):
     assert sheet.page.evaluate("document.documentElement.scrollWidth") <= sheet.width
 
 
-def test_text_stands_out_from_its_ground(sheet):
+def test_text_has_enough_contrast(sheet):
     body, soft = measured(
         sheet,
         """["body", ".lead"].map((where) =>
@@ -40,12 +40,12 @@ def test_text_stands_out_from_its_ground(sheet):
     assert weak == []
 
 
-def test_the_ground_follows_the_scheme(sheet):
+def test_the_background_follows_the_scheme(sheet):
     light = measured(sheet, "measures.light(measures.painted(...measures.grounds(document.body)))")
     assert light > 0.8 if sheet.scheme == "light" else light < 0.05
 
 
-def test_lines_of_plots_stand_out(sheet):
+def test_lines_of_plots_have_enough_contrast(sheet):
     weak = measured(
         sheet,
         """[...document.querySelectorAll(".legend i")].map((key) =>
@@ -55,7 +55,7 @@ def test_lines_of_plots_stand_out(sheet):
     assert weak == []
 
 
-def test_words_of_plots_are_large_enough_to_read(sheet):
+def test_text_in_plots_is_large_enough_to_read(sheet):
     small = sheet.page.evaluate(
         """[...document.querySelectorAll(".plot svg")].flatMap((svg) => {
             const zoom = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -67,7 +67,7 @@ def test_words_of_plots_are_large_enough_to_read(sheet):
     assert small == []
 
 
-def test_captions_are_seen_whole_without_scrolling(sheet):
+def test_captions_are_fully_visible_without_scrolling(sheet):
     cut = sheet.page.evaluate(
         """[...document.querySelectorAll("caption:not(.unseen)")].filter((caption) => {
             const range = document.createRange();
@@ -113,12 +113,12 @@ def test_links_of_the_page_lead_somewhere(still):
         assert still.page.locator(link).count() == 1, link
 
 
-def test_texts_are_whole_letters(still):
+def test_no_character_is_cut_in_half(still):
     assert still.page.evaluate("document.body.textContent.isWellFormed()")
     assert "\ufffd" not in still.page.inner_text("body")
 
 
-def test_what_scrolls_can_be_scrolled_by_keys(still):
+def test_scrolling_works_by_keyboard(still):
     lost = still.page.evaluate(
         """[...document.querySelectorAll("main *")].filter((element) => {
             const flow = getComputedStyle(element).overflowX;
@@ -130,7 +130,7 @@ def test_what_scrolls_can_be_scrolled_by_keys(still):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("kind", ["demo", "table", "curve", "hostile"])
-def test_paper_is_white_and_has_no_links_to_follow(shown, kind, scheme):
+def test_print_is_white_and_has_no_navigation(shown, kind, scheme):
     sheet = shown(kind, scheme=scheme)
     sheet.page.emulate_media(media="print", color_scheme=scheme)
     assert sheet.page.locator("nav").is_hidden()
@@ -141,7 +141,7 @@ def test_paper_is_white_and_has_no_links_to_follow(shown, kind, scheme):
 
 
 @pytest.mark.parametrize("kind", WITH_LOOK)
-def test_without_its_script_a_page_has_its_tables_and_plots(shown, bench, kind):
+def test_without_scripts_a_page_has_its_tables_and_plots(shown, bench, kind):
     page = shown(kind, script=False).page
     assert page.locator("noscript p").is_visible()
     text = bench.path(kind).read_text(encoding="utf-8")
@@ -165,7 +165,7 @@ def test_without_its_script_a_page_has_its_tables_and_plots(shown, bench, kind):
         ("curve", "#curves svg", 2),
     ],
 )
-def test_plots_are_drawn_and_said(shown, kind, where, count, width):
+def test_plots_are_drawn_and_described(shown, kind, where, count, width):
     plots = shown(kind, width=width).page.locator(where)
     assert plots.count() == count
     for plot in plots.all():

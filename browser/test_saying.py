@@ -1,4 +1,4 @@
-"""Names that others chose are only ever text, and what is missing or remarkable is said."""
+"""Names chosen by users are only ever text, and the page points out what is missing or unusual."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from pages import HOSTILE, HOSTILE_FILES, LONG, SIZES
 
-# Names that others chose.
+# Names chosen by users.
 
 
 @pytest.mark.parametrize("width", SIZES)
@@ -16,7 +16,7 @@ def test_long_names_leave_room_for_the_bars(shown, width):
     assert all(bar.bounding_box()["width"] > 40 for bar in bars)
 
 
-# Opens every count and every sample, and passes over all that is in them.
+# Opens every count and every sample, and hovers over everything in them.
 EVERYTHING = """
     for (const part of document.querySelectorAll(".confusion button, #unsure-list button"))
         part.click();
@@ -50,7 +50,7 @@ def test_names_are_only_ever_text(shown, kind, names, width):
         assert name[:20] in words, name
 
 
-def test_names_are_there_in_full_for_who_asks(shown):
+def test_full_names_are_shown_on_hover(shown):
     page = shown("hostile").page
     titles = page.locator(".confusion [title]").evaluate_all("(all) => all.map((e) => e.title)")
     for name in HOSTILE + LONG:
@@ -77,7 +77,7 @@ def test_rows_of_the_matrix_can_be_told_apart(shown, width):
     assert cut == 0
 
 
-# What is missing, and what is remarkable.
+# What is missing or unusual.
 
 
 def test_a_class_that_is_never_predicted_is_named(shown):
@@ -85,7 +85,7 @@ def test_a_class_that_is_never_predicted_is_named(shown):
     assert shown("demo").page.locator(".remark").count() == 0
 
 
-def test_of_many_classes_it_is_said_which_are_shown(shown):
+def test_with_many_classes_the_page_says_which_are_shown(shown):
     page = shown("many").page
     assert "30 of 45 classes" in page.locator(".remark").first.inner_text()
     assert page.locator(".confusion tbody tr").count() == 30
@@ -120,6 +120,6 @@ def test_tables_alone_say_how_to_get_more(shown):
 
 
 @pytest.mark.parametrize("kind", ["curve", "planned"])
-def test_a_number_of_tables_is_said_rightly(shown, kind):
+def test_the_number_of_tables_is_correct(shown, kind):
     words = shown(kind).page.locator("summary").inner_text()
     assert re.search(r"\b1 more table$|\b([2-9]|\d\d) more tables$", words), words

@@ -1,7 +1,7 @@
-"""How many atoms: `auto` beside 200 and other rules, on the tables that scikit-learn brings.
+"""How many atoms: `auto` compared with 200 and other rules, on the tables of scikit-learn.
 
-Prints a Markdown table: per cent of the unlabelled training samples that are found, mean over the
-seeds, with labels drawn from each class alike and by chance.
+Prints a Markdown table: accuracy on the unlabelled training samples in per cent, mean over the
+seeds, with balanced labels and with labels drawn at random.
 """
 
 import warnings
@@ -38,27 +38,27 @@ def tables():
     yield "made, 20 features", StandardScaler().fit_transform(X), y, 60
 
 
-def draw(y, n_labels, alike, seed):
-    """Places of the labels; None where a class has none."""
+def draw(y, n_labels, balanced, seed):
+    """Rows that get a label; None if a class has none."""
     rng, classes = np.random.default_rng(seed), np.unique(y)
-    if alike:
+    if balanced:
         each = n_labels // len(classes)
         return np.concatenate([rng.permutation(np.flatnonzero(y == c))[:each] for c in classes])
-    places = rng.permutation(len(y))[:n_labels]
-    return places if len(np.unique(y[places])) == len(classes) else None
+    rows = rng.permutation(len(y))[:n_labels]
+    return rows if len(np.unique(y[rows])) == len(classes) else None
 
 
-def found(model, X, y, n_labels, alike):
-    shares = []
+def accuracy(model, X, y, n_labels, balanced):
+    scores = []
     for seed in SEEDS:
-        places = draw(y, n_labels, alike, seed)
-        if places is None:
+        labelled = draw(y, n_labels, balanced, seed)
+        if labelled is None:
             continue
         few = np.full(len(y), -1)
-        few[places] = y[places]
-        said = model().fit(X, few).transduction_
-        shares.append((said == y)[few == -1].mean())
-    return 100 * np.mean(shares)
+        few[labelled] = y[labelled]
+        predicted = model().fit(X, few).transduction_
+        scores.append((predicted == y)[few == -1].mean())
+    return 100 * np.mean(scores)
 
 
 def main():
@@ -67,20 +67,20 @@ def main():
     models = {
         "auto": lambda: SSDLGA(),
         "200": lambda: SSDLGA(n_atoms=200),
-        "one a feature": lambda: SSDLGA(n_atoms=max(2, X.shape[1])),
-        "two a feature": lambda: SSDLGA(n_atoms=2 * X.shape[1]),
+        "one per feature": lambda: SSDLGA(n_atoms=max(2, X.shape[1])),
+        "two per feature": lambda: SSDLGA(n_atoms=2 * X.shape[1]),
         "nearest": Nearest,
     }
     print("| table, labels | " + " | ".join(models) + " |")
     print("| --- |" + " ---: |" * len(models))
     rows = []
     for name, X, y, n_labels in tables():
-        for alike in (True, False):
-            rows.append([found(model, X, y, n_labels, alike) for model in models.values()])
-            how = "of each class alike" if alike else "by chance"
-            cells = " | ".join(f"{share:.1f}" for share in rows[-1])
+        for balanced in (True, False):
+            rows.append([accuracy(model, X, y, n_labels, balanced) for model in models.values()])
+            how = "balanced" if balanced else "at random"
+            cells = " | ".join(f"{score:.1f}" for score in rows[-1])
             print(f"| {name}, {n_labels} {how} | {cells} |", flush=True)
-    print("| mean | " + " | ".join(f"{share:.1f}" for share in np.mean(rows, axis=0)) + " |")
+    print("| mean | " + " | ".join(f"{score:.1f}" for score in np.mean(rows, axis=0)) + " |")
 
 
 if __name__ == "__main__":

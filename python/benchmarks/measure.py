@@ -1,9 +1,9 @@
-"""Measure the installed package beside scikit-learn and SPAMS; print Markdown.
+"""Compare the installed package with scikit-learn and SPAMS; print Markdown.
 
 Usage: python python/benchmarks/measure.py DATA [SECTION ...]
 
-DATA is the folder with usps/ and mnist/. Whatever is compared runs in turns in one process, and the
-median of its turns counts. `cargo xtask bench --python` installs what is needed and calls this.
+DATA is the folder with usps/ and mnist/. What is compared runs alternately in one process, and
+the median of its runs counts. `cargo xtask bench --python` installs what is needed and calls this.
 """
 
 import json
@@ -37,10 +37,10 @@ KNOBS = {
 }
 
 
-def in_turns(works, turns):
-    """Median seconds and last result of each piece of work."""
+def alternate(works, runs):
+    """Run the functions alternately: median seconds and last result of each."""
     seconds, results = {name: [] for name in works}, {}
-    for _ in range(turns):
+    for _ in range(runs):
         for name, work in works.items():
             started = time.perf_counter()
             results[name] = work()
@@ -65,7 +65,7 @@ def all_digits(name):
 
 
 def fits():
-    """What Python adds to a fit: its wall clock against the library's own."""
+    """What Python adds to a fit: its wall-clock time against the library's own."""
     rows = []
     for name in ("usps", "mnist"):
         X, y = all_digits(name)
@@ -100,8 +100,8 @@ def fits():
     head = ["data", "numbers", "splits", "SSDLGA.fit, s", "library, s", "more"]
     return (
         "### A fit from Python\n\nThe published splits, one thread; `SSDLGA.fit` from call to "
-        "return (checks, copy, threads) against the clock of the library inside it, the medians of "
-        "seven fits, averaged over the splits.\n\n" + table(head, rows)
+        "return (checks, copy, threads) against the time measured by the library inside it: "
+        "medians of seven fits, averaged over the splits.\n\n" + table(head, rows)
     )
 
 
@@ -118,12 +118,12 @@ def sparse_coding():
     for dtype in (np.float64, np.float32):
         for threads in (1, 2):
             rows += coding_rows(X.astype(dtype), atoms.astype(dtype), sparsity, threads)
-    head = ["numbers", "threads", "", "signals a second", "ours is", "nonzeros", "objective"]
+    head = ["numbers", "threads", "", "signals per second", "ours is", "nonzeros", "objective"]
     return (
         "### Sparse coding\n\nThe lasso for 7,291 samples of USPS (256 features, unit length) on "
-        "200 atoms learnt from them; medians of five turns. scikit-learn's coders work on the "
+        "200 atoms learnt from them; medians of five runs. scikit-learn's coders work on the "
         "first 1,000, at their default tolerance, on one thread. The objective is that of the "
-        "samples coded, relative to ours on the same samples.\n\n" + table(head, rows)
+        "coded samples, relative to ours on the same samples.\n\n" + table(head, rows)
     )
 
 
@@ -146,7 +146,7 @@ def coding_rows(X, atoms, sparsity, threads):
         lars = {"lambda1": sparsity / 2, "mode": 2, "numThreads": threads}
         works["SPAMS lasso"] = lambda: spams.lasso(columns, D=basis, **lars).T
     with threadpool_limits(threads):
-        seconds, codes = in_turns(works, 5)
+        seconds, codes = alternate(works, 5)
     codes = {name: some.toarray() if issparse(some) else some for name, some in codes.items()}
 
     def objective(some):
@@ -179,7 +179,7 @@ def dictionary_learning():
     ours = []
     for passes in (1, 2, 3, 5, 8, 12, 20, 30):
         learner = ssdl.DictionaryLearner(200, sparsity=sparsity, max_iter=passes, tol=0)
-        seconds, learnt = in_turns({"": lambda learner=learner: learner.fit(X)}, 3)
+        seconds, learnt = alternate({"": lambda learner=learner: learner.fit(X)}, 3)
         ours.append((seconds[""], objective(learnt[""].components_), passes))
     rows = []
     for passes in (1, 3, 10):
@@ -187,7 +187,7 @@ def dictionary_learning():
             200, alpha=sparsity / 2, max_iter=passes, tol=0, max_no_improvement=None, random_state=0
         )
         with threadpool_limits(1):
-            seconds, learnt = in_turns({"": lambda theirs=theirs: theirs.fit(X)}, 1)
+            seconds, learnt = alternate({"": lambda theirs=theirs: theirs.fit(X)}, 1)
         reached = objective(learnt[""].components_)
         enough = [run for run in ours if run[1] <= reached]
         best = min(enough) if enough else None
@@ -205,9 +205,9 @@ def dictionary_learning():
     head = ["passes", "scikit-learn, s", "objective", "ours, s", "objective", "passes", "ratio"]
     return (
         "### Dictionary learning\n\n200 atoms for 7,291 samples of USPS, one thread. "
-        "`MiniBatchDictionaryLearning` makes so many passes; ours is the quickest of our runs (1 "
-        "to 30 passes) whose objective, measured for both by exact codes on the final atoms, is "
-        "not above it.\n\n" + table(head, rows)
+        "`MiniBatchDictionaryLearning` makes the given number of passes; ours is the fastest of "
+        "our runs (1 to 30 passes) whose objective is no higher, measured for both by exact codes "
+        "on the final atoms.\n\n" + table(head, rows)
     )
 
 
@@ -227,7 +227,7 @@ def spreading():
             for name, each in estimators.items()
         }
         with threadpool_limits(1):
-            seconds, models = in_turns(works, 3)
+            seconds, models = alternate(works, 3)
         right = {name: np.mean(model.transduction_ == y[:n]) for name, model in models.items()}
         rows.append(
             [
@@ -241,9 +241,9 @@ def spreading():
     head = ["samples", "ours, s", "scikit-learn, s", "ratio", "ours by default, s"]
     head += ["right % ours", "scikit-learn", "ours by default"]
     return (
-        "### Label spreading\n\nMNIST, 20 labels a class, 7 neighbours that count the same, one "
-        "thread, double precision, neighbour search included; by default ours weighs them by a "
-        "heat kernel, whose width takes the mean distance.\n\n" + table(head, rows)
+        "### Label spreading\n\nMNIST, 20 labels per class, 7 neighbours with equal weights, one "
+        "thread, double precision, neighbour search included; by default ours weights them by a "
+        "heat kernel, whose width needs the mean distance.\n\n" + table(head, rows)
     )
 
 
@@ -261,7 +261,7 @@ def neighbours():
             ),
         }
         with threadpool_limits(1):
-            seconds, found = in_turns(works, 3)
+            seconds, found = alternate(works, 3)
         same = np.mean(np.sort(found["ours"]) == np.sort(found["theirs"]))
         rows.append(
             [
@@ -281,13 +281,13 @@ def neighbours():
 
 
 def asking():
-    """Accuracy by labels: asked for, the least sure, and by chance."""
+    """Accuracy with labels chosen by query, of the least certain, and at random."""
     X, y = load_usps(return_X_y=True)
     new, truth = load_usps("test", return_X_y=True)
     ways = {
-        "`query`": lambda model, chance, n: model.query(n),
-        "the least sure": lambda model, chance, n: least_sure(model, n),
-        "chance": lambda model, chance, n: chance.choice(unlabelled(model), n, replace=False),
+        "`query`": lambda model, random, n: model.query(n),
+        "least certain": lambda model, random, n: least_certain(model, n),
+        "random": lambda model, random, n: random.choice(unlabelled(model), n, replace=False),
     }
     rounds, runs = 6, {name: [] for name in ways}
     for seed in range(4):
@@ -295,10 +295,10 @@ def asking():
         samples, known = X[pool].astype(np.float32), y[pool]
         few = ssdl.datasets.hide_labels(known, 2, random_state=seed)
         for name, way in ways.items():
-            model, chance = ssdl.SSDLGA().fit(samples, few), np.random.RandomState(seed)
+            model, random = ssdl.SSDLGA().fit(samples, few), np.random.RandomState(seed)
             scores = [model.score(new, truth)]
             for _ in range(rounds):
-                chosen = way(model, chance, 10)
+                chosen = way(model, random, 10)
                 scores.append(model.add_labels(chosen, known[chosen]).score(new, truth))
             runs[name].append(scores)
     rows = [
@@ -306,9 +306,9 @@ def asking():
         for name, scores in runs.items()
     ]
     return (
-        "### Which samples to label next\n\nUSPS: SSDL-GA on 1,000 samples, two labels a class and "
-        "then ten more at a time; per cent right of the 2,007 test samples, mean of four draws.\n\n"
-        + table(["labels by", *map(str, range(20, 21 + 10 * rounds, 10))], rows)
+        "### Which samples to label next\n\nUSPS: SSDL-GA on 1,000 samples, two labels per class "
+        "and then ten more at a time; accuracy in per cent on the 2,007 test samples, mean of four "
+        "draws.\n\n" + table(["labels chosen by", *map(str, range(20, 21 + 10 * rounds, 10))], rows)
     )
 
 
@@ -316,7 +316,7 @@ def unlabelled(model):
     return np.flatnonzero(model._model.labels < 0)
 
 
-def least_sure(model, n):
+def least_certain(model, n):
     shares = np.sort(model.label_distributions_[unlabelled(model)], axis=1)
     return unlabelled(model)[np.argsort(shares[:, -1] - shares[:, -2])[:n]]
 

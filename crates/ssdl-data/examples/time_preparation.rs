@@ -1,9 +1,9 @@
-//! Times preparation steps on one thread and keeps what they make:
+//! Times preparation steps on one thread and saves their output:
 //! `time_preparation SAMPLES.npy HEIGHTxWIDTH OUT.npy STEP...`
 //!
-//! Prints the seconds of each run, single precision, files excluded, as one line of JSON.
+//! Prints the seconds of each run, in single precision and without files, as one line of JSON.
 
-#![allow(clippy::print_stdout, reason = "printing is all that an example is for")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::error::Error;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use ssdl::Matrix;
 use ssdl::samples::prepare::{Pipeline, Plan};
 use ssdl_data::{Options, read, write_npy};
 
-/// Runs that are timed, after one that warms up.
+/// Timed runs, after a warm-up.
 const RUNS: usize = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {

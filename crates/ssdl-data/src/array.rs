@@ -1,6 +1,6 @@
 //! Arrays as binary files store them, and how they become samples and labels.
 //!
-//! Every binary format ends here: it hands over a shape, an element type and the bytes.
+//! Every binary format ends here, with a shape, an element type and the bytes.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -22,9 +22,9 @@ pub(crate) enum Kind {
     Bf16,
     F32,
     F64,
-    /// Texts of this many bytes, filled up with zeros.
+    /// Strings of this many bytes, padded with zeros.
     Bytes(NonZeroUsize),
-    /// Texts of this many four-byte characters, filled up with zeros.
+    /// Strings of this many four-byte characters, padded with zeros.
     Unicode(NonZeroUsize),
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Order {
     FirstFastest,
 }
 
-/// An array of any number of axes; the bytes are known to fit the shape.
+/// An array of any number of axes; the number of bytes is known to fit the shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Array<'a> {
     shape: Vec<usize>,
@@ -59,19 +59,19 @@ pub(crate) struct Array<'a> {
     bytes: Cow<'a, [u8]>,
 }
 
-/// Bytes that `shape` elements of `kind` take; `None` if that overflows.
+/// Bytes of an array of `shape` with elements of `kind`; `None` if that overflows.
 pub(crate) fn byte_len(shape: &[usize], kind: Kind) -> Option<usize> {
-    // A zero among the axes must not hide an overflow of the others.
+    // An axis of length zero must not hide an overflow of the others.
     let product = shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)))?;
     let bytes = product.checked_mul(kind.width()?)?;
     Some(if shape.contains(&0) { 0 } else { bytes })
 }
 
 impl<'a> Array<'a> {
-    /// Joins the parts.
+    /// Puts the parts together.
     ///
     /// # Errors
-    /// A reason, if the bytes do not fit the shape.
+    /// A reason, if the number of bytes does not fit the shape.
     pub(crate) fn new(
         shape: Vec<usize>,
         kind: Kind,
@@ -85,7 +85,7 @@ impl<'a> Array<'a> {
                 Ok(Self { shape, kind, order, big_endian, bytes })
             }
             Some(expected) => Err(format!(
-                "shape {} needs {expected} bytes, but {found} are there",
+                "shape {} needs {expected} bytes, but there are {found}",
                 shape_text(&shape)
             )),
             None => Err(format!("shape {} is impossibly large", shape_text(&shape))),
@@ -96,7 +96,7 @@ impl<'a> Array<'a> {
         &self.shape
     }
 
-    /// The elements as they are stored; `None` if they are texts.
+    /// The elements in the order they are stored; `None` if they are strings.
     fn numbers(&self) -> Option<Vec<f64>> {
         let all = match self.kind {
             Kind::Bool => self.each(|[b]| f64::from(b != 0)),
@@ -109,7 +109,7 @@ impl<'a> Array<'a> {
             Kind::U32 => self.each(|b| f64::from(u32::from_le_bytes(b))),
             Kind::U64 => self.each(|b| u64::from_le_bytes(b) as f64),
             Kind::F16 => self.each(|b| half(u16::from_le_bytes(b))),
-            Kind::Bf16 => self.each(|b| f64::from(brain(u16::from_le_bytes(b)))),
+            Kind::Bf16 => self.each(|b| f64::from(bfloat16(u16::from_le_bytes(b)))),
             Kind::F32 => self.each(|b| f64::from(f32::from_le_bytes(b))),
             Kind::F64 => self.each(f64::from_le_bytes),
             Kind::Bytes(_) | Kind::Unicode(_) => return None,
@@ -133,7 +133,7 @@ impl<'a> Array<'a> {
     }
 
     /// The samples one after another, where `axis` counts the samples; inside a sample the other
-    /// axes keep their order, the last fastest. `None` if the elements are texts.
+    /// axes keep their order, the last fastest. `None` if the elements are strings.
     pub(crate) fn by_sample(&self, axis: usize) -> Option<Vec<f64>> {
         let stored = self.numbers()?;
         if self.order == Order::LastFastest && axis == 0 || stored.is_empty() {
@@ -166,12 +166,12 @@ impl<'a> Array<'a> {
         Some(samples)
     }
 
-    /// The elements as texts: whole numbers without a decimal point, `None` for NaN.
-    pub(crate) fn texts(&self) -> Vec<Option<String>> {
+    /// The elements as strings: whole numbers without a decimal point, `None` for NaN.
+    pub(crate) fn strings(&self) -> Vec<Option<String>> {
         match self.kind {
             Kind::I64 => self.each(|b| Some(i64::from_le_bytes(b).to_string())),
             Kind::U64 => self.each(|b| Some(u64::from_le_bytes(b).to_string())),
-            // Through `f64`, 0.1 as `f32` would show seventeen digits.
+            // By way of `f64`, 0.1 as `f32` would show seventeen digits.
             Kind::F32 => self.each(|b| {
                 let value = f32::from_le_bytes(b);
                 (!value.is_nan()).then(|| (value + 0.0).to_string())
@@ -182,7 +182,7 @@ impl<'a> Array<'a> {
             }
             Kind::Unicode(length) => {
                 let letters: Vec<u32> = self.each(u32::from_le_bytes);
-                letters.chunks_exact(length.get()).map(|letters| Some(spelled(letters))).collect()
+                letters.chunks_exact(length.get()).map(|letters| Some(string(letters))).collect()
             }
             _ => {
                 let plain = |value: f64| (!value.is_nan()).then(|| (value + 0.0).to_string());
@@ -192,14 +192,14 @@ impl<'a> Array<'a> {
     }
 }
 
-/// A shape for messages, as `60×43`.
+/// A shape for messages, such as `60×43`.
 pub(crate) fn shape_text(shape: &[usize]) -> String {
     let axes: Vec<String> = shape.iter().take(8).map(ToString::to_string).collect();
     if axes.is_empty() { "()".into() } else { axes.join("×") }
 }
 
 /// Height and width of the samples, if all axes but `axis` are those of an image. Axes of length 1
-/// (the one channel of a grey image) do not count, unless they are needed to make two.
+/// (the single channel of a grey image) do not count, unless there would be fewer than two axes.
 pub(crate) fn image(shape: &[usize], axis: usize) -> Option<[usize; 2]> {
     let mut others: Vec<usize> = shape.to_vec();
     others.remove(axis);
@@ -228,12 +228,12 @@ fn unpadded(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-fn spelled(letters: &[u32]) -> String {
+fn string(letters: &[u32]) -> String {
     let end = letters.iter().rposition(|&c| c != 0).map_or(0, |last| last + 1);
     letters[..end].iter().map(|&c| char::from_u32(c).unwrap_or('\u{fffd}')).collect()
 }
 
-fn brain(bits: u16) -> f32 {
+fn bfloat16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
@@ -255,18 +255,18 @@ fn half(bits: u16) -> f64 {
 mod tests {
     use super::*;
 
-    fn bytes_of(shape: &[usize], order: Order) -> Array<'static> {
+    fn counted(shape: &[usize], order: Order) -> Array<'static> {
         let n: usize = shape.iter().product();
         let bytes: Vec<u8> = (0..n as u8).collect();
         Array::new(shape.to_vec(), Kind::U8, order, false, bytes.into()).expect("fits")
     }
 
     #[test]
-    fn samples_come_out_of_any_axis_and_order() {
-        let array = bytes_of(&[2, 3], Order::FirstFastest);
+    fn samples_are_read_along_any_axis_and_in_any_order() {
+        let array = counted(&[2, 3], Order::FirstFastest);
         assert_eq!(array.by_sample(0), Some(vec![0.0, 2.0, 4.0, 1.0, 3.0, 5.0]));
         assert_eq!(array.by_sample(1), Some(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
-        let array = bytes_of(&[2, 3], Order::LastFastest);
+        let array = counted(&[2, 3], Order::LastFastest);
         assert_eq!(array.by_sample(0), Some(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]));
         assert_eq!(array.by_sample(1), Some(vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
     }
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn images_run_row_by_row() {
         // Height 2, width 3, two samples; element (r, c, s) is r + 2c + 6s.
-        let array = bytes_of(&[2, 3, 2], Order::FirstFastest);
+        let array = counted(&[2, 3, 2], Order::FirstFastest);
         let first = [0.0, 2.0, 4.0, 1.0, 3.0, 5.0];
         let both: Vec<f64> = first.iter().chain(&first.map(|v| v + 6.0)).copied().collect();
         assert_eq!(array.by_sample(2), Some(both));
@@ -302,11 +302,11 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_numbers_are_short() {
+    fn numbers_become_short_strings() {
         let bytes: Vec<u8> =
             [3.0f32, 0.1, f32::NAN, -0.0].iter().flat_map(|v| v.to_be_bytes()).collect();
         let array = Array::new(vec![4], Kind::F32, Order::LastFastest, true, bytes.into());
-        let texts = array.expect("fits").texts();
-        assert_eq!(texts, [Some("3".into()), Some("0.1".into()), None, Some("0".into())]);
+        let strings = array.expect("fits").strings();
+        assert_eq!(strings, [Some("3".into()), Some("0.1".into()), None, Some("0".into())]);
     }
 }

@@ -1,4 +1,4 @@
-//! A file's bytes, unpacked if they are gzip, never more of them than allowed.
+//! A file's bytes, unpacked if they are gzip, and never more than allowed.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,10 +7,10 @@ use flate2::read::MultiGzDecoder;
 
 use crate::{Error, Format, Result, idx, npy};
 
-/// Enough of a file to read its header and to learn how long it says it is.
+/// Enough of a file to read its header, which declares its length.
 const HEAD: u64 = 4096;
 
-/// Reads the file and tells its format.
+/// Reads the file and finds its format.
 pub(crate) fn load(path: &Path, forced: Option<Format>, limit: u64) -> Result<(Format, Vec<u8>)> {
     let raw = std::fs::read(path).map_err(|source| Error::read(path, source))?;
     if raw.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn load(path: &Path, forced: Option<Format>, limit: u64) -> Result<(F
         return Err(Error::empty(path, "the file is empty"));
     }
     let format = format_of(path, named, &bytes)?;
-    // One byte more than declared is enough to see that there is too much.
+    // One byte more than declared is enough to detect that there is too much.
     let declared = match format {
         Format::Idx => idx::declared_len(&bytes),
         Format::Npy => npy::declared_len(&bytes),
@@ -50,7 +50,7 @@ fn format_of(path: &Path, named: Option<Format>, bytes: &[u8]) -> Result<Format>
     })
 }
 
-/// The first `N` bytes of `bytes` at `at`, if they are there.
+/// `N` bytes of `bytes` from index `at`; `None` if there are fewer.
 pub(crate) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

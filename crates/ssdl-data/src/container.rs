@@ -1,4 +1,4 @@
-//! Files of several named arrays: which one holds the samples, which one the labels.
+//! Files of several named arrays: which holds the samples, which the labels.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const LABELS: [&str; 5] = ["y", "labels", "label", "target", "gnd"];
 
 /// A file of named arrays.
 pub(crate) trait Container {
-    /// The names, in the file's order where it has one.
+    /// The names, in the order of the file if it has one.
     fn names(&self) -> Vec<String>;
 
     /// One array; `name` is one of [`Container::names`].
@@ -24,16 +24,16 @@ pub(crate) trait Container {
 /// Name of the array with the samples.
 pub(crate) fn features_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
     if let Some(wanted) = &options.features_array {
-        return asked_for(path, names, wanted);
+        return existing(path, names, wanted);
     }
     let label = label_name(path, names, options).ok().flatten();
-    if let Some(name) = usual(path, names, &FEATURES, "samples")? {
+    if let Some(name) = usual_name(path, names, &FEATURES, "samples")? {
         return Ok(name);
     }
     let mut rest = names.iter().filter(|&name| Some(name) != label.as_ref());
     match (rest.next(), rest.next()) {
         (Some(only), None) => Ok(only.clone()),
-        _ => Err(unclear(path, names, "no array is named as samples usually are".into())),
+        _ => Err(unclear(path, names, "no array has a usual name for samples".into())),
     }
 }
 
@@ -46,29 +46,29 @@ pub(crate) fn label_name(
     match &options.label_column {
         Some(Column::Name(wanted)) if names.contains(wanted) => Ok(Some(wanted.clone())),
         Some(Column::Name(_)) if options.label_optional => Ok(None),
-        Some(Column::Name(wanted)) => asked_for(path, names, wanted).map(Some),
+        Some(Column::Name(wanted)) => existing(path, names, wanted).map(Some),
         Some(Column::Index(_)) => Ok(None),
-        None => usual(path, names, &LABELS, "labels"),
+        None => usual_name(path, names, &LABELS, "labels"),
     }
 }
 
-/// Name of the array in a file that is there for its labels.
+/// Name of the label array in a file that is read for its labels alone.
 pub(crate) fn only_label_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
     match (label_name(path, names, options)?, names) {
         (Some(name), _) => Ok(name),
         (None, [only]) => Ok(only.clone()),
-        (None, _) => Err(unclear(path, names, "no array is named as labels usually are".into())),
+        (None, _) => Err(unclear(path, names, "no array has a usual name for labels".into())),
     }
 }
 
-fn asked_for(path: &Path, names: &[String], wanted: &str) -> Result<String> {
+fn existing(path: &Path, names: &[String], wanted: &str) -> Result<String> {
     if names.iter().any(|name| name == wanted) {
         return Ok(wanted.to_owned());
     }
     Err(unclear(path, names, format!("there is no array `{wanted}`")))
 }
 
-fn usual(path: &Path, names: &[String], known: &[&str], what: &str) -> Result<Option<String>> {
+fn usual_name(path: &Path, names: &[String], known: &[&str], what: &str) -> Result<Option<String>> {
     let found: Vec<&str> =
         known.iter().copied().filter(|&k| names.iter().any(|n| n == k)).collect();
     match found[..] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unclear_is_listed() {
+    fn unclear_names_are_listed() {
         let options = Options::default();
         let message = chosen(&["X", "data"], &options).expect_err("two").to_string();
         assert!(message.contains("`X`, `data` could all be the samples"), "{message}");

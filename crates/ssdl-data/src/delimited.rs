@@ -7,7 +7,7 @@ use ssdl::Matrix;
 
 use crate::error::{listed, shortened};
 use crate::labels::interpret;
-use crate::read::label_place;
+use crate::read::label_position;
 use crate::{Cell, Column, Error, Format, Options, Result, Row, Table};
 
 /// Names that mark the first line of a file of labels as a header.
@@ -25,7 +25,7 @@ pub(crate) fn table(path: &Path, bytes: &[u8], format: Format, options: &Options
     rows.finish()
 }
 
-/// Reads labels: the only column, or the one that the options name.
+/// Reads labels: the only column, or the one named in the options.
 pub(crate) fn labels(
     path: &Path,
     bytes: &[u8],
@@ -45,10 +45,10 @@ pub(crate) fn labels(
         Some(Column::Name(name)) => first.iter().position(|cell| cell == name),
         _ => None,
     };
-    let place = match named {
-        Some(place) => place,
+    let position = match named {
+        Some(position) => position,
         None if width == 1 => 0,
-        None => label_place(path, width, options)?.ok_or_else(|| several(path, first))?,
+        None => label_position(path, width, options)?.ok_or_else(|| several(path, first))?,
     };
     let mut column: Vec<Option<String>> = Vec::with_capacity(rows.len());
     for (line, mut cells) in rows {
@@ -56,7 +56,7 @@ pub(crate) fn labels(
             // A blank line in a file of one column is an unlabelled sample.
             0 if width == 1 => column.push(None),
             0 => {}
-            found if found == width => column.push(Some(cells.swap_remove(place))),
+            found if found == width => column.push(Some(cells.swap_remove(position))),
             found => {
                 let path = path.into();
                 return Err(Error::Ragged { path, line, expected: width, found });
@@ -88,7 +88,7 @@ fn starts_with_header(column: &[Option<String>]) -> bool {
     known || (!number_like(first) && filled.peek().is_some() && filled.all(number_like))
 }
 
-/// Calls `take` for each line with its number and its cells, none if the line is blank.
+/// Calls `take` for each line with its number and its cells; a blank line has none.
 fn for_each_line(
     path: &Path,
     bytes: &[u8],
@@ -118,8 +118,8 @@ fn for_each_record(
     delimiter: u8,
     mut take: impl FnMut(usize, &[&str]) -> Result<()>,
 ) -> Result<()> {
-    // The plain terminator keeps the reader's count of lines exact; carriage returns fall to the
-    // trimming of cells.
+    // The plain terminator keeps the reader's line count exact; carriage returns are removed when
+    // cells are trimmed.
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -130,8 +130,8 @@ fn for_each_record(
     let mut next = 1;
     let broken = |error: csv::Error| Error::corrupt(path, "CSV", error.to_string());
     while reader.read_record(&mut record).map_err(broken)? {
-        // The reader passes over blank lines without a word; where this record began follows from
-        // where it ended.
+        // The reader skips blank lines silently; where this record began follows from where it
+        // ended.
         let ended = reader.position().byte() < text.len() as u64 || text.ends_with('\n');
         let inside = newlines(record.as_slice().as_bytes()) + usize::from(ended);
         let line = (reader.position().line() as usize).saturating_sub(inside).max(next);
@@ -159,17 +159,17 @@ fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&b| b == b'\n').count()
 }
 
-/// Whether a cell would be taken for a value, if perhaps a missing one, rather than for a name.
+/// Whether a cell looks like a value, possibly a missing one, rather than a name.
 fn number_like(cell: &str) -> bool {
     let cell = cell.trim();
     cell.is_empty() || cell == "NA" || cell.parse::<f64>().is_ok()
 }
 
-/// A table as it grows row by row.
+/// A table that grows row by row.
 struct Rows<'a> {
     path: &'a Path,
     options: &'a Options,
-    /// Known from the first row on.
+    /// Known after the first row.
     width: Option<usize>,
     names: Option<Vec<String>>,
     label: Option<usize>,
@@ -199,7 +199,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Learns from the first row whether it is a header, and where the labels are.
+    /// Finds out from the first row whether it is a header, and where the labels are.
     fn start(&mut self, cells: &[&str]) -> Result<bool> {
         let width = cells.len();
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
@@ -207,16 +207,16 @@ impl<'a> Rows<'a> {
             Some(Column::Name(name)) => cells.iter().position(|cell| cell == name),
             _ => None,
         };
-        let by_place = match &self.options.label_column {
-            Some(Column::Index(_)) => label_place(self.path, width, self.options)?,
+        let indexed = match &self.options.label_column {
+            Some(Column::Index(_)) => label_position(self.path, width, self.options)?,
             _ => None,
         };
-        let mut features = cells.iter().enumerate().filter(|(at, _)| Some(*at) != by_place);
+        let mut features = cells.iter().enumerate().filter(|(at, _)| Some(*at) != indexed);
         let has_header = self
             .options
             .header
             .unwrap_or_else(|| named.is_some() || features.any(|(_, cell)| !number_like(cell)));
-        self.label = if has_header { named.or(by_place) } else { by_place };
+        self.label = if has_header { named.or(indexed) } else { indexed };
         if self.label.is_none() && !self.options.label_optional {
             match &self.options.label_column {
                 Some(wanted) if has_header => {
@@ -226,7 +226,7 @@ impl<'a> Rows<'a> {
                         available: listed(&cells),
                     });
                 }
-                _ => self.label = label_place(self.path, width, self.options)?,
+                _ => self.label = label_position(self.path, width, self.options)?,
             }
         }
         if has_header {

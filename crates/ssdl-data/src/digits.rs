@@ -1,4 +1,4 @@
-//! The data set that comes with the crate, for examples and tests.
+//! The data set bundled with the crate, for examples and tests.
 
 use std::io::Read;
 
@@ -9,8 +9,7 @@ use crate::Table;
 
 const N_PIXELS: usize = 64;
 
-/// 1,797 handwritten digits of 8×8 pixels from 0 (paper) to 16 (ink), with their classes `0` to
-/// `9`.
+/// 1,797 handwritten digits of 8×8 pixels from 0 (paper) to 16 (ink), with classes `0` to `9`.
 ///
 /// The test set of *Optical Recognition of Handwritten Digits*, E. Alpaydin and C. Kaynak, UCI
 /// Machine Learning Repository, <https://archive.ics.uci.edu/dataset/80>, CC BY 4.0.
@@ -38,12 +37,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_whole() {
+    fn digits_are_complete() {
         let table = digits();
         assert_eq!((table.features.rows(), table.features.columns()), (64, 1797));
         let samples = table.samples::<f64>().expect("checked data");
         assert_eq!(samples.labels().counts(), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
-        // The sum that scikit-learn's copy has.
+        // The sum of scikit-learn's copy.
         assert_eq!(table.features.as_slice().iter().sum::<f64>(), 561_718.0);
         assert_eq!(table.features.column(0)[..6], [0.0, 0.0, 5.0, 13.0, 9.0, 1.0]);
     }

@@ -17,7 +17,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         source: io::Error,
     },
 
@@ -26,7 +26,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         source: io::Error,
     },
 
@@ -39,7 +39,7 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// A line with another number of cells than the first one.
+    /// A line whose number of cells differs from the first line's.
     #[error(
         "{}: line {line} has {found} columns, but {expected} were expected; \
          complete the line, quote cells that hold the separator, or force another format",
@@ -56,7 +56,7 @@ pub enum Error {
         found: usize,
     },
 
-    /// Text where a number must stand.
+    /// Text where a number is expected.
     #[error(
         "{}: {cell} is `{text}`, which is not a number; \
          name the column as the label column, or replace or remove it",
@@ -95,7 +95,7 @@ pub enum Error {
     },
 
     /// A binary file that ends too early or contradicts itself.
-    #[error("{}: not a whole {format} file: {reason}; copy or save it again", path.display())]
+    #[error("{}: not a valid {format} file: {reason}; copy or save it again", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -105,7 +105,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// A file that is whole but holds something this crate does not read.
+    /// A valid file that holds something this crate does not read.
     #[error("{}: {reason}", path.display())]
     Unsupported {
         /// The file.
@@ -122,7 +122,7 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The limit that was passed.
+        /// The limit that was exceeded.
         limit: u64,
     },
 
@@ -139,14 +139,14 @@ pub enum Error {
         known: String,
     },
 
-    /// The label column that was asked for is not there.
+    /// The requested label column does not exist.
     #[error("{}: there is no label column {wanted}; available: {available}", path.display())]
     LabelColumn {
         /// The file.
         path: PathBuf,
         /// The column asked for.
         wanted: String,
-        /// The columns that exist, at most ten of them.
+        /// The existing columns, at most ten of them.
         available: String,
     },
 
@@ -158,13 +158,13 @@ pub enum Error {
     Arrays {
         /// The file.
         path: PathBuf,
-        /// What is missing or found twice.
+        /// What is missing or ambiguous.
         reason: String,
-        /// The arrays that exist, at most ten of them.
+        /// The existing arrays, at most ten of them.
         available: String,
     },
 
-    /// Labels and samples of one file do not match in number.
+    /// The numbers of labels and samples in a file differ.
     #[error(
         "{}: {labels} labels for samples of shape {shape}; \
          there must be one label for each sample",
@@ -173,7 +173,7 @@ pub enum Error {
     LabelCount {
         /// The file.
         path: PathBuf,
-        /// How many labels there are.
+        /// Number of labels.
         labels: usize,
         /// The shape of the samples as stored.
         shape: String,
@@ -184,41 +184,41 @@ pub enum Error {
     UnknownSet {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
 
-    /// A server that does not hand out a file.
+    /// A server does not provide a file.
     #[error(
         "{address}: {reason}; try again later, or get the file elsewhere and put it at {} in the \
-         folder of the data sets",
+         data folder (`ssdl data path`)",
         path.display()
     )]
     Download {
-        /// Where the file was asked for.
+        /// The address of the file.
         address: String,
-        /// Where it belongs.
+        /// Where the file belongs, within the data folder.
         path: PathBuf,
         /// What happened.
         reason: String,
     },
 
-    /// A connection that ended too early, again and again.
-    #[error("{address}: {reason}; what has come is kept: the same command goes on from there")]
-    Cut {
-        /// Where the file was asked for.
+    /// A download was interrupted again and again.
+    #[error("{address}: {reason}; what has arrived is kept: run the same command again to resume")]
+    Interrupted {
+        /// The address of the file.
         address: String,
         /// What happened.
         reason: String,
     },
 
-    /// A file that is not the one that is meant.
+    /// A file whose digest is not the expected one.
     #[error(
-        "{}: its SHA-256 is {found}, not {expected}: this is another file, or a damaged one; if it \
-         was there before, move it away and ask again",
+        "{}: its SHA-256 is {found}, not {expected}: this is a different file, or a damaged one; if \
+         it was there before, move it away and try again",
         path.display()
     )]
-    AnotherFile {
+    WrongDigest {
         /// The file.
         path: PathBuf,
         /// The digest it should have.
@@ -243,7 +243,7 @@ pub struct Cell {
     pub name: Option<String>,
 }
 
-/// A row of a table: text files have lines, binary files only samples.
+/// A row of a table: text files have lines, binary files have only samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// Line of a text file, counted from 1, header included.

@@ -12,16 +12,16 @@ use crate::{Error, Options, Result, Table};
 
 /// Names of sub-folders whose images have no label.
 const UNLABELLED: [&str; 2] = ["unlabelled", "unlabeled"];
-/// How the names of images end.
-const ENDINGS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
-/// What file managers leave in folders, beside names that start with a dot.
-const LITTER: [&str; 2] = ["thumbs.db", "desktop.ini"];
-/// Longest side of an image.
-const LONGEST_SIDE: u32 = 65_536;
-/// Bytes that one image may unpack to.
-const MOST_BYTES: u64 = 1 << 30;
+/// Extensions of image files.
+const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
+/// Files that file managers leave in folders, besides names that start with a dot.
+const IGNORED: [&str; 2] = ["thumbs.db", "desktop.ini"];
+/// Maximum height or width of an image.
+const MAX_SIDE: u32 = 65_536;
+/// Maximum number of bytes that one image may unpack to.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// An image and what its place says.
+/// An image, and the label that its folder gives it.
 struct Entry {
     path: PathBuf,
     /// The path within the folder, with `/` on every system.
@@ -31,8 +31,8 @@ struct Entry {
 
 /// Reads all images, in the order of their names, as grey from 0 to 1, pixels row by row.
 ///
-/// Colours become their brightness, what is transparent becomes 0, and photographs are turned as
-/// their camera says.
+/// Colours become their brightness, transparent pixels become 0, and photographs are rotated as
+/// their metadata say.
 pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
     let (entries, is_labelled) = entries(folder, options)?;
     let mut size = options.image;
@@ -45,8 +45,8 @@ pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
             return Err(Error::unsupported(
                 &entry.path,
                 format!(
-                    "{height}x{width} pixels, but {} has {h}x{w}; say --image HEIGHTxWIDTH \
-                     (`Options::image`) to bring all to one size",
+                    "{height}x{width} pixels, but {} has {h}x{w}; use --image HEIGHTxWIDTH \
+                     (`Options::image`) to resize all images",
                     entries[0].path.display()
                 ),
             ));
@@ -71,7 +71,7 @@ pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
     })
 }
 
-/// All images, and whether sub-folders say their classes.
+/// All images, and whether sub-folders give their classes.
 fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
     let (folders, images) = listing(folder)?;
     let direct = |path: PathBuf| Entry { name: name_of(&path), path, label: None };
@@ -84,7 +84,7 @@ fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
     if let Some(stray) = images.first() {
         return Err(Error::unsupported(
             stray,
-            "an image beside the folders of the classes; move it into its class, or into `unlabelled`",
+            "an image next to the class folders; move it into one of them, or into `unlabelled`",
         ));
     }
     let mut entries = Vec::new();
@@ -94,11 +94,11 @@ fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
             Some(mark) => *mark == name,
             None => UNLABELLED.contains(&name.to_lowercase().as_str()),
         };
-        let (deeper, images) = listing(class)?;
-        if let Some(deeper) = deeper.first() {
+        let (nested, images) = listing(class)?;
+        if let Some(nested) = nested.first() {
             return Err(Error::unsupported(
-                deeper,
-                "a folder within the folder of a class; put the images of a class right into it",
+                nested,
+                "a folder inside a class folder; put the images of a class directly into its folder",
             ));
         }
         entries.extend(images.into_iter().map(|path| Entry {
@@ -114,10 +114,12 @@ fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
 }
 
 fn no_images(folder: &Path) -> Error {
-    let endings = ENDINGS.join(", ");
+    let extensions = EXTENSIONS.join(", ");
     Error::unsupported(
         folder,
-        format!("no images in it ({endings}); give a folder with a sub-folder of images a class"),
+        format!(
+            "no images in it ({extensions}); give a folder with one sub-folder of images per class"
+        ),
     )
 }
 
@@ -125,22 +127,25 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Folders and images right in a folder, each in the order of their names.
+/// Folders and images directly in a folder, each sorted by name.
 fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let refuse = |source: io::Error| Error::read(folder, source);
     let (mut folders, mut images) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(refuse)? {
         let path = entry.map_err(refuse)?.path();
         let name = name_of(&path).to_lowercase();
-        if name.starts_with('.') || LITTER.contains(&name.as_str()) {
+        if name.starts_with('.') || IGNORED.contains(&name.as_str()) {
             continue;
         }
         if fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir() {
             folders.push(path);
-        } else if name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
+        } else if name
+            .rsplit_once('.')
+            .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+        {
             images.push(path);
         } else {
-            let reason = format!("not an image by its name ({}); remove it", ENDINGS.join(", "));
+            let reason = format!("not an image file ({}); remove it", EXTENSIONS.join(", "));
             return Err(Error::unsupported(&path, reason));
         }
     }
@@ -153,11 +158,10 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])> {
     let mut image = decoded(path)?;
     if let Some([height, width]) = size {
-        let side =
-            |side: usize| u32::try_from(side).ok().filter(|s| (1..=LONGEST_SIDE).contains(s));
+        let side = |side: usize| u32::try_from(side).ok().filter(|s| (1..=MAX_SIDE).contains(s));
         let (Some(height), Some(width)) = (side(height), side(width)) else {
             let reason =
-                format!("cannot be brought to {height}x{width}; sides go to {LONGEST_SIDE}");
+                format!("cannot be resized to {height}x{width}; sides must be 1 to {MAX_SIDE}");
             return Err(Error::unsupported(path, reason));
         };
         if (image.height(), image.width()) != (height, width) {
@@ -180,13 +184,13 @@ fn decoded(path: &Path) -> Result<DynamicImage> {
     let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
     let mut reader = reader.map_err(|source| Error::read(path, source))?;
     let mut limits = Limits::default();
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(MAX_BYTES);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(broken)?;
-    let turned = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(broken)?;
-    image.apply_orientation(turned);
+    image.apply_orientation(orientation);
     Ok(image)
 }

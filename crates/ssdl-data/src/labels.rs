@@ -1,8 +1,8 @@
 //! Which texts are labels and which mean "unlabelled".
 
-/// Turns what stands in a file into labels.
+/// Turns the text of a file into labels.
 ///
-/// Without a marker of the caller's, `-1`, `nan` and `NA` mean unlabelled; empty texts always do.
+/// Unless the caller gives a marker, `-1`, `nan` and `NA` mean unlabelled; empty text always does.
 /// If all labels are numbers, different spellings of a whole number become one class.
 pub(crate) fn interpret(raw: Vec<Option<String>>, marker: Option<&str>) -> Vec<Option<String>> {
     let mut labels: Vec<Option<String>> =
@@ -32,7 +32,7 @@ fn is_unlabelled(text: &str, marker: Option<&str>) -> bool {
     }
 }
 
-/// The number that `text` spells in digits; words such as `inf` are not numbers here.
+/// The number that `text` writes in digits; words such as `inf` are not numbers here.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
@@ -45,7 +45,7 @@ fn respelled(text: &str) -> Option<String> {
     let trimmed = text.trim();
     let plain = trimmed.strip_prefix('-').unwrap_or(trimmed).bytes().all(|b| b.is_ascii_digit());
     let value = number(trimmed)?;
-    // Above 2^53 a float no longer tells neighbouring whole numbers apart.
+    // Above 2^53, a float no longer distinguishes neighbouring whole numbers.
     let respell = !plain && value.abs() < 9_007_199_254_740_992.0;
     // Adding zero turns −0 into 0.
     respell.then(|| (value + 0.0).to_string())
@@ -55,7 +55,7 @@ fn respelled(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn of(raw: &[&str], marker: Option<&str>) -> Vec<Option<String>> {
+    fn labels(raw: &[&str], marker: Option<&str>) -> Vec<Option<String>> {
         interpret(raw.iter().map(|text| Some((*text).to_owned())).collect(), marker)
     }
 
@@ -66,20 +66,20 @@ mod tests {
     #[test]
     fn markers_mean_unlabelled() {
         let raw = ["a", "", " ", "-1", "-1.0", "nan", "NaN", "NA", "-10"];
-        assert_eq!(of(&raw, None), some(&["a", "", "", "", "", "", "", "", "-10"]));
+        assert_eq!(labels(&raw, None), some(&["a", "", "", "", "", "", "", "", "-10"]));
     }
 
     #[test]
     fn a_given_marker_is_the_only_one() {
-        assert_eq!(of(&["-1", "?", "", "NA"], Some("?")), some(&["-1", "", "", "NA"]));
-        assert_eq!(of(&["0.0", "1", "-1"], Some("0")), some(&["", "1", "-1"]));
+        assert_eq!(labels(&["-1", "?", "", "NA"], Some("?")), some(&["-1", "", "", "NA"]));
+        assert_eq!(labels(&["0.0", "1", "-1"], Some("0")), some(&["", "1", "-1"]));
     }
 
     #[test]
     fn numbers_are_respelled_only_when_all_are_numbers() {
-        assert_eq!(of(&["3.0", "3", "6.0000", "0.50"], None), some(&["3", "3", "6", "0.5"]));
-        assert_eq!(of(&["3.0", "3", "x"], None), some(&["3.0", "3", "x"]));
-        assert_eq!(of(&["007", "7", "-0.0"], None), some(&["007", "7", "0"]));
-        assert_eq!(of(&["inf", "1.0"], None), some(&["inf", "1.0"]));
+        assert_eq!(labels(&["3.0", "3", "6.0000", "0.50"], None), some(&["3", "3", "6", "0.5"]));
+        assert_eq!(labels(&["3.0", "3", "x"], None), some(&["3.0", "3", "x"]));
+        assert_eq!(labels(&["007", "7", "-0.0"], None), some(&["007", "7", "0"]));
+        assert_eq!(labels(&["inf", "1.0"], None), some(&["inf", "1.0"]));
     }
 }

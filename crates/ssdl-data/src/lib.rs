@@ -1,9 +1,9 @@
-//! Files into samples: the step before the path of the `ssdl` library, and the files that come
-//! out at its end.
+//! Turns files into samples for the `ssdl` library, and writes predictions to files.
 //!
 //! [`read`] takes a file of samples, [`read_labels`] a file of labels alone; both choose the
-//! [`Format`] by the file's name, or by its first bytes where the name says nothing, and unpack
-//! gzip on the way. A folder of images is read as one sample an image. [`Table::samples`] is the one door from here to the library.
+//! [`Format`] by the file's name, or by its first bytes if the name does not tell, and unpack
+//! gzip. A folder of images is read as one sample per image. [`Table::samples`] gives the samples
+//! as the library takes them.
 //!
 //! ```
 //! # fn main() -> ssdl_data::Result<()> {

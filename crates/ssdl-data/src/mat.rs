@@ -1,8 +1,8 @@
 //! MATLAB files of version 5 to 7: numeric arrays, compressed or not.
 //!
-//! A file is a 128-byte header and a row of elements, each with a tag (type and length). A
+//! A file is a 128-byte header and a sequence of elements, each with a tag (type and length). A
 //! variable is an element that holds elements: flags, sizes, name, values. Cells, structures,
-//! texts and sparse matrices are passed over.
+//! text and sparse matrices are skipped.
 
 use std::io::Read;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 const MATRIX: u32 = 14;
 const COMPRESSED: u32 = 15;
 
-/// More than flags, sizes and name of any variable need.
+/// More than the flags, sizes and name of any variable need.
 const HEAD: u64 = 4096;
 
 /// A MATLAB file.
@@ -27,7 +27,7 @@ pub(crate) struct Mat<'a> {
     big_endian: bool,
     variables: Vec<Variable<'a>>,
     limit: u64,
-    opened: Vec<u8>,
+    unpacked: Vec<u8>,
 }
 
 struct Variable<'a> {
@@ -59,7 +59,8 @@ struct Element {
 impl<'a> Mat<'a> {
     pub(crate) fn open(path: &'a Path, bytes: &'a [u8], limit: u64) -> Result<Self> {
         let big_endian = byte_order(path, bytes)?;
-        let mut file = Self { path, big_endian, variables: Vec::new(), limit, opened: Vec::new() };
+        let mut file =
+            Self { path, big_endian, variables: Vec::new(), limit, unpacked: Vec::new() };
         let mut at = 128;
         while at < bytes.len() {
             let short = || file.corrupt(format!("it ends inside the element at byte {at}"));
@@ -73,7 +74,7 @@ impl<'a> Mat<'a> {
             if let Some(body) = body {
                 file.add(body)?;
             }
-            // Compressed elements alone are not filled up to a multiple of eight bytes.
+            // Only compressed elements are not padded to a multiple of eight bytes.
             at = if element.kind == COMPRESSED { element.data.end } else { element.next };
         }
         Ok(file)
@@ -88,26 +89,26 @@ impl<'a> Mat<'a> {
                 unpacked.get(8..).unwrap_or_default()
             }
         };
-        // Empty elements and anything but numbers, whose layout may be another, are passed over.
+        // Empty elements and anything but numbers, whose layout may differ, are skipped.
         let class = class(start, self.big_endian);
         if start.is_empty() || class.is_some_and(|class| !(6..=15).contains(&class)) {
             return Ok(());
         }
         let head = head(start, self.big_endian)
             .ok_or_else(|| self.corrupt("a variable's flags, sizes or name are damaged".into()))?;
-        // MATLAB's own bookkeeping has no name.
+        // Variables without a name are MATLAB's own.
         if !head.name.is_empty() {
             self.variables.push(Variable { name: head.name, body });
         }
         Ok(())
     }
 
-    /// At most `most` bytes of a compressed variable, tag included. The buffer grows with what
-    /// really comes, whatever the tag claims.
-    fn unpack(&self, data: &[u8], most: u64) -> Result<Vec<u8>> {
+    /// At most `limit` bytes of a compressed variable, including its tag. The buffer grows with the
+    /// actual data, whatever the tag declares.
+    fn unpack(&self, data: &[u8], limit: u64) -> Result<Vec<u8>> {
         let mut unpacked = Vec::new();
         ZlibDecoder::new(data)
-            .take(most)
+            .take(limit)
             .read_to_end(&mut unpacked)
             .map_err(|error| self.corrupt(format!("a compressed variable: {error}")))?;
         match number(&unpacked, 0, self.big_endian) {
@@ -132,11 +133,11 @@ impl Container for Mat<'_> {
         let body = match body {
             Some(Body::Plain(data)) => data,
             Some(Body::Packed(data)) => {
-                self.opened = self.unpack(data, self.limit.saturating_add(1))?;
-                if self.opened.len() as u64 > self.limit {
+                self.unpacked = self.unpack(data, self.limit.saturating_add(1))?;
+                if self.unpacked.len() as u64 > self.limit {
                     return Err(Error::TooLarge { path: self.path.into(), limit: self.limit });
                 }
-                self.opened.get(8..).unwrap_or_default()
+                self.unpacked.get(8..).unwrap_or_default()
             }
             None => return Err(self.corrupt(format!("there is no variable `{name}`"))),
         };
@@ -154,14 +155,14 @@ impl Container for Mat<'_> {
     }
 }
 
-/// Whether the file is big-endian, once it is sure that it is of the right version.
+/// Whether the file is big-endian, after checking its version.
 fn byte_order(path: &Path, bytes: &[u8]) -> Result<bool> {
     let hdf5 = b"\x89HDF\r\n\x1a\n";
     if bytes.starts_with(b"MATLAB 7.3")
         || bytes.starts_with(hdf5)
         || bytes.get(512..).is_some_and(|rest| rest.starts_with(hdf5))
     {
-        let reason = "MATLAB version 7.3 (HDF5) is not read; save it again with -v7";
+        let reason = "MATLAB version 7.3 (HDF5) is not supported; save it again with -v7";
         return Err(Error::unsupported(path, reason));
     }
     match bytes.get(126..128) {
@@ -187,7 +188,7 @@ fn element(bytes: &[u8], at: usize, big_endian: bool) -> Option<Element> {
     let first = number(bytes, at, big_endian)?;
     let small = first >> 16;
     let (kind, start, len, next) = if small > 0 {
-        // Up to four bytes stand in the tag itself.
+        // Up to four bytes are stored in the tag itself.
         if small > 4 {
             return None;
         }
@@ -224,7 +225,7 @@ fn head(body: &[u8], big_endian: bool) -> Option<Head> {
     })
 }
 
-/// The type in which values are stored, often smaller than the variable's own.
+/// The type in which values are stored, often smaller than that of the variable.
 fn kind(stored: u32) -> Option<Kind> {
     match stored {
         1 => Some(Kind::I8),

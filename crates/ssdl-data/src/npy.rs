@@ -20,7 +20,7 @@ struct Header {
 
 /// The array of an NPY file.
 pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Array<'a>> {
-    let header = header(bytes).map_err(|reason| reason.at(path))?;
+    let header = header(bytes).map_err(|fault| fault.into_error(path))?;
     Array::new(
         header.shape,
         header.kind,
@@ -28,7 +28,7 @@ pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Array<'a>> {
         header.big_endian,
         bytes[header.len..].into(),
     )
-    .map_err(|reason| Fault::Broken(reason).at(path))
+    .map_err(|reason| Fault::Broken(reason).into_error(path))
 }
 
 /// Length of the whole file as its header declares it.
@@ -43,7 +43,7 @@ enum Fault {
 }
 
 impl Fault {
-    fn at(self, path: &Path) -> Error {
+    fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Broken(reason) => Error::corrupt(path, "NPY", reason),
             Self::Unsupported(reason) => Error::unsupported(path, reason),
@@ -66,7 +66,7 @@ fn header(bytes: &[u8]) -> std::result::Result<Header, Fault> {
         Some(1) => (10, fixed(bytes, 8).map(|b| usize::from(u16::from_le_bytes(b)))),
         Some(2 | 3) => (12, fixed(bytes, 8).map(|b| u32::from_le_bytes(b) as usize)),
         Some(version) => {
-            let reason = format!("NPY version {version} is not known; save it as version 1");
+            let reason = format!("unknown NPY version {version}; save it as version 1");
             return Err(Fault::Unsupported(reason));
         }
         None => return Err(short.into()),
@@ -85,7 +85,7 @@ fn header(bytes: &[u8]) -> std::result::Result<Header, Fault> {
     Ok(Header { kind, big_endian, order, shape, len })
 }
 
-/// The values of `descr`, `fortran_order` and `shape` as they are written.
+/// The values of `descr`, `fortran_order` and `shape` as text.
 fn dictionary(text: &str) -> Option<[&str; 3]> {
     let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     let mut found = [None; 3];
@@ -134,7 +134,8 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
 fn element(descr: &str) -> std::result::Result<(Kind, bool), Fault> {
     let unsupported = || {
         let what = crate::error::shortened(descr);
-        let reason = format!("arrays of type {what} are not read; save numbers, or labels as text");
+        let reason =
+            format!("arrays of type {what} are not supported; save numbers, or labels as text");
         Fault::Unsupported(reason)
     };
     let code = descr
@@ -173,14 +174,14 @@ pub(crate) struct Npz<'a> {
     path: &'a Path,
     archive: ZipArchive<Cursor<&'a [u8]>>,
     limit: u64,
-    opened: Vec<u8>,
+    unpacked: Vec<u8>,
 }
 
 impl<'a> Npz<'a> {
     pub(crate) fn open(path: &'a Path, bytes: &'a [u8], limit: u64) -> Result<Self> {
         let archive = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| Error::corrupt(path, "NPZ", error.to_string()))?;
-        Ok(Self { path, archive, limit, opened: Vec::new() })
+        Ok(Self { path, archive, limit, unpacked: Vec::new() })
     }
 }
 
@@ -198,17 +199,16 @@ impl Container for Npz<'_> {
             .archive
             .by_name(&format!("{name}.npy"))
             .map_err(|error| corrupt(format!("array `{name}`: {error}")))?;
-        // The size that the zip header declares is only a claim, so the buffer grows with what
-        // really comes.
-        self.opened.clear();
+        // The size in the zip header need not be true, so the buffer grows with the actual data.
+        self.unpacked.clear();
         member
             .take(self.limit.saturating_add(1))
-            .read_to_end(&mut self.opened)
+            .read_to_end(&mut self.unpacked)
             .map_err(|error| corrupt(format!("array `{name}`: {error}")))?;
-        if self.opened.len() as u64 > self.limit {
+        if self.unpacked.len() as u64 > self.limit {
             return Err(Error::TooLarge { path: self.path.into(), limit: self.limit });
         }
-        parse(self.path, &self.opened)
+        parse(self.path, &self.unpacked)
     }
 }
 
@@ -239,6 +239,6 @@ mod tests {
         bytes.extend(text.as_bytes());
         assert_eq!(declared_len(&bytes), Some(64_000_000_000_000 + bytes.len() as u64));
         let message = parse(Path::new("x.npy"), &bytes).expect_err("too short").to_string();
-        assert!(message.contains("needs 64000000000000 bytes, but 0 are there"), "{message}");
+        assert!(message.contains("needs 64000000000000 bytes, but there are 0"), "{message}");
     }
 }

@@ -1,11 +1,11 @@
-//! What a caller can say about a file: its format, where the labels stand, how a missing label
-//! looks.
+//! What a caller can specify about a file: its format, where the labels are, how a missing label
+//! is written.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// How a file is to be read; the default guesses everything and looks for no label column.
+/// How to read a file; the default detects everything and expects no label column.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The format; `None` decides by the file's name, then by its first bytes.
@@ -13,22 +13,22 @@ pub struct Options {
     /// Whether a text table starts with a header; `None`: it does if any feature cell of the
     /// first row is not a number.
     pub header: Option<bool>,
-    /// The column with the labels. In a file of named arrays a name means the label array, and an
-    /// index means a column of the samples.
+    /// The column with the labels. In a file of named arrays, a name is that of the label array,
+    /// and an index that of a column of the samples.
     pub label_column: Option<Column>,
-    /// Whether the label column may be missing, as in samples to be predicted.
+    /// Whether the label column may be missing, as in samples to predict.
     pub label_optional: bool,
-    /// Number of features, where it is known. An index alone cannot tell whether an optional label
-    /// column is there; a file with exactly this many columns has none.
+    /// Number of features, if known. An index alone cannot tell whether an optional label column
+    /// is there; a file with exactly this many columns has none.
     pub n_features: Option<usize>,
     /// The array with the samples, in a file of named arrays.
     pub features_array: Option<String>,
-    /// The text that means "unlabelled". If given, only it and empty cells do; `None`: also `-1`,
-    /// `nan` and `NA`.
+    /// The text that means "unlabelled". If given, only it and empty cells do; `None`: `-1`, `nan`,
+    /// `NA` and empty cells do.
     pub unlabelled: Option<String>,
-    /// Height and width that the images of a folder are brought to; `None`: all must have the same.
+    /// Height and width to which the images of a folder are resized; `None`: all must be the same.
     pub image: Option<[usize; 2]>,
-    /// Bytes that a compressed file may unpack to.
+    /// Maximum number of bytes that a compressed file may unpack to.
     pub max_unpacked: u64,
 }
 
@@ -53,15 +53,16 @@ impl Default for Options {
 pub enum Column {
     /// By its name in the header.
     Name(String),
-    /// By its place: 0 is the first column, −1 the last.
+    /// By its position: 0 is the first column, −1 the last.
     Index(isize),
 }
 
 impl Column {
-    /// The place among `width` columns, if it is inside.
-    pub(crate) fn place(index: isize, width: usize) -> Option<usize> {
-        let place = if index < 0 { width.checked_add_signed(index)? } else { index.unsigned_abs() };
-        (place < width).then_some(place)
+    /// The position among `width` columns; `None` if it is outside.
+    pub(crate) fn position(index: isize, width: usize) -> Option<usize> {
+        let position =
+            if index < 0 { width.checked_add_signed(index)? } else { index.unsigned_abs() };
+        (position < width).then_some(position)
     }
 }
 
@@ -115,7 +116,7 @@ impl Format {
         Self::Safetensors,
     ];
 
-    /// The name by which the format is forced.
+    /// The name of the format, as on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -130,7 +131,7 @@ impl Format {
         }
     }
 
-    /// The format that the file's name tells, `.gz` at its end aside.
+    /// The format by the file's name, ignoring a final `.gz`.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
@@ -143,7 +144,7 @@ impl Format {
         }
     }
 
-    /// The format that the first bytes of an (unpacked) file tell.
+    /// The format by the first bytes of an (unpacked) file.
     pub(crate) fn from_magic(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Self::Npy),
@@ -181,22 +182,22 @@ mod tests {
 
     #[test]
     fn names_tell_formats() {
-        let of = |name: &str| Format::from_path(Path::new(name));
-        assert_eq!(of("a/zip.train.gz"), Some(Format::Text));
-        assert_eq!(of("X.NPY"), Some(Format::Npy));
-        assert_eq!(of("model.safetensors"), Some(Format::Safetensors));
-        assert_eq!(of("train-images-idx3-ubyte.gz"), None);
-        assert_eq!(of("photo.jpeg"), None);
+        let format = |name: &str| Format::from_path(Path::new(name));
+        assert_eq!(format("a/zip.train.gz"), Some(Format::Text));
+        assert_eq!(format("X.NPY"), Some(Format::Npy));
+        assert_eq!(format("model.safetensors"), Some(Format::Safetensors));
+        assert_eq!(format("train-images-idx3-ubyte.gz"), None);
+        assert_eq!(format("photo.jpeg"), None);
         assert_eq!(Format::from_magic(&[0, 0, 8, 3, 0]), Some(Format::Idx));
         assert_eq!(Format::from_magic(b"1,2"), None);
     }
 
     #[test]
     fn columns_count_from_both_ends() {
-        assert_eq!(Column::place(0, 3), Some(0));
-        assert_eq!(Column::place(-1, 3), Some(2));
-        assert_eq!(Column::place(-4, 3), None);
-        assert_eq!(Column::place(3, 3), None);
+        assert_eq!(Column::position(0, 3), Some(0));
+        assert_eq!(Column::position(-1, 3), Some(2));
+        assert_eq!(Column::position(-4, 3), None);
+        assert_eq!(Column::position(3, 3), None);
         assert_eq!(Column::from("-1"), Column::Index(-1));
         assert_eq!(Column::from("kind"), Column::Name("kind".into()));
     }

@@ -1,4 +1,4 @@
-//! The two front doors, and how arrays become tables.
+//! The two entry points, and how arrays become tables.
 
 use std::path::Path;
 
@@ -14,17 +14,18 @@ use crate::{
     Cell, Column, Error, Format, Options, Result, Row, Table, bytes, delimited, folder, idx, npy,
 };
 
-/// Reads a file of samples, with labels if it has some, or a folder of images.
+/// Reads a file of samples, with labels if it has any, or a folder of images.
 ///
 /// Text tables and NumPy arrays have one sample per row; further axes of an array are flattened,
-/// the last fastest. In MATLAB files the labels tell whether samples are rows or columns (rows, if
-/// there are none or both fit); with three axes, the last one counts the samples. In a folder every
-/// sub-folder is a class and `unlabelled` holds the rest; images right in the folder have no labels.
+/// the last fastest. In MATLAB files the number of labels decides whether samples are rows or
+/// columns (rows, if there are none or both fit); with three axes, the last one counts the samples.
+/// In a folder every sub-folder is a class and `unlabelled` holds the rest; images directly in the
+/// folder have no labels.
 ///
 /// # Errors
-/// If the file cannot be read, is not whole, holds texts or missing values among the features, or
-/// leaves open where samples or labels are. Declared sizes are checked against the bytes that are
-/// there before memory is asked for.
+/// If the file cannot be read, is damaged, holds text or missing values among the features, or
+/// does not make clear where samples or labels are. Declared sizes are checked against the actual
+/// number of bytes before memory is allocated.
 pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
     let path = path.as_ref();
     if path.is_dir() {
@@ -36,18 +37,22 @@ pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
         Format::Csv | Format::Tsv | Format::Text => delimited::table(path, &bytes, format, options),
         Format::Npy => from_array(path, &npy::parse(path, &bytes)?, 0, None, options),
         Format::Idx => from_array(path, &idx::parse(path, &bytes)?, 0, None, options),
-        Format::Npz => from_container(path, &mut Npz::open(path, &bytes, limit)?, first, options),
-        Format::Safetensors => {
-            from_container(path, &mut Tensors::open(path, &bytes)?, first, options)
+        Format::Npz => {
+            from_container(path, &mut Npz::open(path, &bytes, limit)?, first_axis, options)
         }
-        Format::Mat => from_container(path, &mut Mat::open(path, &bytes, limit)?, matlab, options),
+        Format::Safetensors => {
+            from_container(path, &mut Tensors::open(path, &bytes)?, first_axis, options)
+        }
+        Format::Mat => {
+            from_container(path, &mut Mat::open(path, &bytes, limit)?, matlab_axis, options)
+        }
     }
 }
 
 /// Reads a file of labels alone: one column of text, one array, or the label array of several.
 ///
-/// `None` stands for an unlabelled sample. In text files a first line that is `label`, `class` or
-/// the like, or that alone is not a number, is a header.
+/// `None` means an unlabelled sample. In text files the first line is a header if it is `label`,
+/// `class` or similar, or if it is the only line that is not a number.
 ///
 /// # Errors
 /// As [`read`], and if there is more than one column or axis.
@@ -85,7 +90,7 @@ fn label_array(path: &Path, array: &Array<'_>, options: &Options) -> Result<Vec<
     if shape.contains(&0) {
         return Err(Error::empty(path, "the label array is empty"));
     }
-    Ok(interpret(array.texts(), options.unlabelled.as_deref()))
+    Ok(interpret(array.strings(), options.unlabelled.as_deref()))
 }
 
 fn from_container(
@@ -105,11 +110,13 @@ fn from_container(
     from_array(path, &array, axis, labels, options)
 }
 
-fn first(_shape: &[usize], _n_labels: Option<usize>) -> usize {
+/// The axis that counts the samples, in all formats but MATLAB's.
+fn first_axis(_shape: &[usize], _n_labels: Option<usize>) -> usize {
     0
 }
 
-fn matlab(shape: &[usize], n_labels: Option<usize>) -> usize {
+/// The axis that counts the samples in a MATLAB array.
+fn matlab_axis(shape: &[usize], n_labels: Option<usize>) -> usize {
     match *shape {
         [rows, columns] if n_labels == Some(columns) && rows != columns => 1,
         [] | [_] | [_, _] => 0,
@@ -126,7 +133,7 @@ fn from_array(
 ) -> Result<Table> {
     let shape = array.shape();
     let Some(&n_samples) = shape.get(axis) else {
-        return Err(Error::unsupported(path, "holds a single number; samples need an axis"));
+        return Err(Error::unsupported(path, "holds a single number, not samples"));
     };
     if shape.contains(&0) {
         return Err(Error::empty(path, "the array of samples is empty"));
@@ -136,39 +143,43 @@ fn from_array(
         return Err(Error::LabelCount { path: path.into(), labels: labels.len(), shape });
     }
     let Some(values) = array.by_sample(axis) else {
-        return Err(Error::unsupported(path, "the samples are texts; save them as numbers"));
+        return Err(Error::unsupported(path, "the samples are text; save them as numbers"));
     };
     let width = values.len() / n_samples;
     let mut rows = Rectangle { values, width, n_samples };
-    let place = if labels.is_none() { label_place(path, width, options)? } else { None };
-    let raw = place.map(|place| rows.split_off(place));
-    rows.check_finite(path, place)?;
+    let position = if labels.is_none() { label_position(path, width, options)? } else { None };
+    let raw = position.map(|position| rows.split_off(position));
+    rows.check_finite(path, position)?;
     let labels = labels.or_else(|| raw.map(|raw| interpret(raw, options.unlabelled.as_deref())));
-    let image = if place.is_none() { image(shape, axis) } else { None };
+    let image = if position.is_none() { image(shape, axis) } else { None };
     let features = Matrix::from_columns(rows.width, n_samples, rows.values)
         .filter(|features| features.rows() > 0)
         .ok_or_else(|| Error::empty(path, "there are no feature columns"))?;
     Ok(Table { features, labels, feature_names: None, sample_names: None, image })
 }
 
-/// Place of the label column in a file whose columns have no names.
-pub(crate) fn label_place(path: &Path, width: usize, options: &Options) -> Result<Option<usize>> {
+/// Position of the label column in a file whose columns have no names.
+pub(crate) fn label_position(
+    path: &Path,
+    width: usize,
+    options: &Options,
+) -> Result<Option<usize>> {
     let Some(column) = &options.label_column else { return Ok(None) };
     if options.label_optional && options.n_features == Some(width) {
         return Ok(None);
     }
-    let place = match column {
-        Column::Index(index) => Column::place(*index, width),
+    let position = match column {
+        Column::Index(index) => Column::position(*index, width),
         Column::Name(_) => None,
     };
-    if place.is_none() && !options.label_optional {
+    if position.is_none() && !options.label_optional {
         return Err(Error::LabelColumn {
             path: path.into(),
             wanted: column.to_string(),
             available: format!("0 to {}, by index: the columns have no names", width - 1),
         });
     }
-    Ok(place)
+    Ok(position)
 }
 
 /// Samples one after another, each `width` values.
@@ -179,28 +190,28 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    /// Takes one column out, as texts.
-    fn split_off(&mut self, place: usize) -> Vec<Option<String>> {
+    /// Removes one column and returns it as text.
+    fn split_off(&mut self, position: usize) -> Vec<Option<String>> {
         let text = |value: f64| (!value.is_nan()).then(|| (value + 0.0).to_string());
         let mut taken = Vec::with_capacity(self.n_samples);
         let mut rest = Vec::with_capacity(self.values.len() - self.n_samples);
         for row in self.values.chunks_exact(self.width) {
-            taken.push(text(row[place]));
-            rest.extend_from_slice(&row[..place]);
-            rest.extend_from_slice(&row[place + 1..]);
+            taken.push(text(row[position]));
+            rest.extend_from_slice(&row[..position]);
+            rest.extend_from_slice(&row[position + 1..]);
         }
         self.values = rest;
         self.width -= 1;
         taken
     }
 
-    /// `taken` is the column that was split off: places after it count one more in the file.
+    /// `taken` is the column that was split off: later columns are one further on in the file.
     fn check_finite(&self, path: &Path, taken: Option<usize>) -> Result<()> {
         let Some(at) = self.values.iter().position(|value| !value.is_finite()) else {
             return Ok(());
         };
-        let place = at % self.width;
-        let column = place + 1 + usize::from(taken.is_some_and(|taken| taken <= place));
+        let position = at % self.width;
+        let column = position + 1 + usize::from(taken.is_some_and(|taken| taken <= position));
         let cell = Cell { row: Row::Sample(at / self.width + 1), column, name: None };
         Err(Error::NotFinite { path: path.into(), cell, text: self.values[at].to_string() })
     }

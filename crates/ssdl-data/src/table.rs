@@ -2,27 +2,27 @@
 
 use ssdl::{Labels, Matrix, Real, Samples};
 
-/// What a file holds: samples, and whatever else it says about them.
+/// What a file holds: samples, and what it says about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The samples as columns (`n_features × n_samples`), all finite.
     pub features: Matrix<f64>,
-    /// One label for each sample, `None` where it is unlabelled; nothing if the file has no labels.
+    /// One label per sample, `None` if it is unlabelled; no vector if the file has no labels.
     pub labels: Option<Vec<Option<String>>>,
-    /// The feature columns' names, where the file has a header.
+    /// Names of the feature columns, if the file has a header.
     pub feature_names: Option<Vec<String>>,
-    /// The samples' names, where they have some: the files of a folder.
+    /// Names of the samples, if they have any: the files of a folder.
     pub sample_names: Option<Vec<String>>,
-    /// Height and width, where the file says that samples are images; pixels run row by row.
+    /// Height and width, if the samples are images; pixels run row by row.
     pub image: Option<[usize; 2]>,
 }
 
 impl Table {
-    /// The samples as the library takes them, in the precision asked for.
+    /// The samples as the library takes them, in the requested precision.
     ///
     /// # Errors
-    /// If the labels do not match the samples in number, there are no samples, or a value is too
-    /// large for the precision.
+    /// If the numbers of labels and samples differ, there are no samples, or a value is too large
+    /// for the precision.
     pub fn samples<T: Real>(&self) -> ssdl::Result<Samples<T>> {
         let labels = match &self.labels {
             Some(names) => Labels::from_names(names),

@@ -1,4 +1,4 @@
-//! Files that come out: predictions and arrays, whole or not at all.
+//! Output files: predictions and arrays, written completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// Writes predicted labels as CSV: a column `sample` if the samples have names, a column `label`,
 /// then one column per class with its probability (`probabilities` is `n_classes × n_samples`).
 ///
-/// The file appears only when it is complete; one that was there before is replaced.
+/// The file appears only when it is complete; an existing file is replaced.
 ///
 /// # Errors
 /// If the counts do not match or the file cannot be written.
@@ -25,10 +25,10 @@ pub fn write_predictions<S: AsRef<str>, C: AsRef<str>, T: Real>(
     replace(path.as_ref(), |file| predictions(file, names, labels, probabilities))
 }
 
-/// The same as [`write_predictions`] to anything that can be written to, such as a pipe.
+/// Like [`write_predictions`], to any writer, such as a pipe.
 ///
 /// # Errors
-/// If the counts do not match or the writer refuses.
+/// If the counts do not match or the writer fails.
 pub fn write_predictions_to<S: AsRef<str>, C: AsRef<str>, T: Real>(
     writer: impl Write,
     names: Option<&[String]>,
@@ -40,10 +40,9 @@ pub fn write_predictions_to<S: AsRef<str>, C: AsRef<str>, T: Real>(
         .map_err(|source| Error::write(Path::new("output"), source))
 }
 
-/// Writes a matrix as a NumPy array of shape `(columns, rows)` in C order: a row of the array for
-/// each sample.
+/// Writes a matrix as a NumPy array of shape `(columns, rows)` in C order: one row per sample.
 ///
-/// The file appears only when it is complete; one that was there before is replaced.
+/// The file appears only when it is complete; an existing file is replaced.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -56,19 +55,19 @@ pub fn write_npy<T: Real>(path: impl AsRef<Path>, matrix: &Matrix<T>) -> Result<
 
 /// Writes bytes.
 ///
-/// The file appears only when it is complete; one that was there before is replaced.
+/// The file appears only when it is complete; an existing file is replaced.
 ///
 /// # Errors
-/// If the file cannot be written; one that was there before is then still there.
+/// If the file cannot be written; an existing file then stays as it was.
 pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     replace(path.as_ref(), |file| file.write_all(bytes))
 }
 
-/// Tells before long work whether a file can be written there. Leaves nothing behind and does not
-/// touch a file that exists.
+/// Checks, before long work, whether a file can be written. Leaves nothing behind and does not
+/// touch an existing file.
 ///
 /// # Errors
-/// If the path is a folder, its folder is missing or closed, or the file that exists is read-only.
+/// If the path is a folder, its folder is missing or not writable, or the file is read-only.
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     match target(path)? {
@@ -138,19 +137,19 @@ fn npy_header<T: Real>(n_rows: usize, n_columns: usize) -> Vec<u8> {
     let mut text = format!(
         "{{'descr': '{endian}f{width}', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}"
     );
-    // The format wants the data to start at a multiple of 64 bytes, and a newline before them.
+    // The format requires the data to start at a multiple of 64 bytes, after a newline.
     let len = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.push_str(&" ".repeat(len - text.len() - 1));
     text.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    // Two numbers of at most twenty digits keep the text far below 64 KiB.
+    // With two numbers of at most twenty digits, the text stays far below 64 KiB.
     header.extend((text.len() as u16).to_le_bytes());
     header.extend(text.as_bytes());
     header
 }
 
 enum Target {
-    /// A file, links resolved, that exists or does not.
+    /// A file, existing or not, with links resolved.
     File(PathBuf),
     /// A device or pipe, which must not be replaced by a file.
     Stream,
@@ -199,7 +198,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 
 fn fresh_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; a result should be as open as any new file.
+    // Temporary files are private by default; a result should be as readable as any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)

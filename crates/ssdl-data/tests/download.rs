@@ -1,4 +1,4 @@
-//! Downloads from a server on loopback, which behaves well and badly.
+//! Downloads from a local server that behaves well or badly.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use ssdl_data::known::{Known, KnownFile, fetch};
 use ssdl_data::{Error, Result};
 
-/// What the server does with the request of this number (from 0), which may ask for a range.
+/// What the server does with a request: its number (from 0), the start of the range it asks for.
 type Behaviour = fn(&mut TcpStream, usize, Option<u64>, &[u8]);
 
-/// A server for one file; the address, and how many requests it has had.
+/// A server for one file: its address, and the number of requests so far.
 fn serve(content: Vec<u8>, behave: Behaviour) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/file.gz", listener.local_addr().unwrap());
@@ -57,8 +57,8 @@ fn answer(stream: &mut TcpStream, head: &str, length: usize, body: &[u8]) {
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }
 
-/// Sends what was asked for, from the byte that was asked for.
-fn well(stream: &mut TcpStream, _: usize, range: Option<u64>, content: &[u8]) {
+/// Sends the file, from the requested byte.
+fn behave_well(stream: &mut TcpStream, _: usize, range: Option<u64>, content: &[u8]) {
     match range {
         None => answer(stream, "200 OK", content.len(), content),
         Some(from) => {
@@ -95,8 +95,8 @@ fn get(set: &Known, folder: &Path) -> Result<u64> {
     fetch(set, folder, &mut |_, _, _| {}).map(|got| got[0].downloaded)
 }
 
-/// Names of what is in the folder of the set.
-fn left(folder: &Path) -> Vec<String> {
+/// Names of the files in the folder of the set.
+fn files_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder.join("set")).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -105,23 +105,23 @@ fn left(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_good_file_comes_once_and_is_only_checked_then() {
+fn a_good_file_is_downloaded_once_and_then_only_checked() {
     let folder = tempfile::tempdir().unwrap();
-    let (address, seen) = serve(content(), well);
+    let (address, seen) = serve(content(), behave_well);
     let mut last = (0, 0);
     let got = fetch(set(&address), folder.path(), &mut |_, done, all| last = (done, all)).unwrap();
     assert_eq!((got[0].downloaded, last), (300_000, (300_000, 300_000)));
     assert_eq!(fs::read(&got[0].path).unwrap(), content());
     assert_eq!(get(set(&address), folder.path()).unwrap(), 0);
     assert_eq!(seen.load(Ordering::SeqCst), 1);
-    assert_eq!(left(folder.path()), ["file.gz"]);
+    assert_eq!(files_in(folder.path()), ["file.gz"]);
 }
 
 #[test]
-fn a_cut_connection_is_continued_where_it_ended() {
-    let (address, seen) = serve(content(), |stream, turn, range, content| match turn {
+fn an_interrupted_download_resumes_where_it_ended() {
+    let (address, seen) = serve(content(), |stream, number, range, content| match number {
         0 => answer(stream, "200 OK", content.len(), &content[..100_000]),
-        _ => well(stream, turn, range, content),
+        _ => behave_well(stream, number, range, content),
     });
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(get(set(&address), folder.path()).unwrap(), 300_000);
@@ -130,7 +130,7 @@ fn a_cut_connection_is_continued_where_it_ended() {
 }
 
 #[test]
-fn what_came_before_everything_broke_is_kept_for_the_next_command() {
+fn a_partial_download_is_kept_for_the_next_command() {
     let (address, _) = serve(content(), |stream, _, range, content| {
         // A tenth at a time, and never the end.
         let from = range.unwrap_or(0) as usize;
@@ -141,18 +141,18 @@ fn what_came_before_everything_broke_is_kept_for_the_next_command() {
         answer(stream, &head, content.len() - from, &content[from..(from + 30_000).min(300_000)]);
     });
     let folder = tempfile::tempdir().unwrap();
-    let error = get(set(&address), folder.path()).expect_err("cut each time");
-    assert!(matches!(error, Error::Cut { .. }), "{error}");
-    assert!(error.to_string().contains("goes on from there"));
+    let error = get(set(&address), folder.path()).expect_err("interrupted each time");
+    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    assert!(error.to_string().contains("run the same command again to resume"));
     assert_eq!(fs::metadata(folder.path().join("set/file.gz.part")).unwrap().len(), 120_000);
-    let (address, _) = serve(content(), well);
+    let (address, _) = serve(content(), behave_well);
     assert_eq!(get(set(&address), folder.path()).unwrap(), 180_000);
-    assert_eq!(left(folder.path()), ["file.gz"]);
+    assert_eq!(files_in(folder.path()), ["file.gz"]);
 }
 
 #[test]
-fn a_server_that_does_not_continue_begins_again() {
-    let (address, _) = serve(content(), |stream, turn, _, content| match turn {
+fn a_server_that_cannot_resume_starts_again() {
+    let (address, _) = serve(content(), |stream, number, _, content| match number {
         0 => answer(stream, "200 OK", content.len(), &content[..100_000]),
         _ => answer(stream, "200 OK", content.len(), content),
     });
@@ -162,40 +162,42 @@ fn a_server_that_does_not_continue_begins_again() {
 }
 
 #[test]
-fn another_file_is_not_believed_and_not_kept() {
-    let (address, _) = serve(content(), well);
+fn a_wrong_file_is_neither_accepted_nor_kept() {
+    let (address, _) = serve(content(), behave_well);
     let folder = tempfile::tempdir().unwrap();
     let wrong = set_at(&address, 300_000, "0".repeat(64));
     let error = get(wrong, folder.path()).expect_err("digest");
-    assert!(matches!(error, Error::AnotherFile { .. }), "{error}");
-    assert!(!left(folder.path()).iter().any(|name| name.ends_with("gz") || name.ends_with("part")));
+    assert!(matches!(error, Error::WrongDigest { .. }), "{error}");
+    assert!(
+        !files_in(folder.path()).iter().any(|name| name.ends_with("gz") || name.ends_with("part"))
+    );
 }
 
 #[test]
-fn a_file_that_was_there_is_never_replaced() {
+fn an_existing_file_is_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("set")).unwrap();
     fs::write(folder.path().join("set/file.gz"), "mine").unwrap();
-    let (address, seen) = serve(content(), well);
-    let error = get(set(&address), folder.path()).expect_err("another file");
+    let (address, seen) = serve(content(), behave_well);
+    let error = get(set(&address), folder.path()).expect_err("wrong digest");
     assert!(error.to_string().contains("move it away"), "{error}");
     assert_eq!(fs::read(folder.path().join("set/file.gz")).unwrap(), b"mine");
     assert_eq!(seen.load(Ordering::SeqCst), 0);
 }
 
 #[test]
-fn more_bytes_than_said_are_refused() {
-    let (address, _) = serve(content(), well);
+fn more_bytes_than_expected_are_refused() {
+    let (address, _) = serve(content(), behave_well);
     let folder = tempfile::tempdir().unwrap();
     let smaller = set_at(&address, 1000, "0".repeat(64));
     let error = get(smaller, folder.path()).expect_err("larger");
-    assert!(error.to_string().contains("more than the 1000 bytes"), "{error}");
-    assert!(!left(folder.path()).iter().any(|name| name.ends_with("part")));
+    assert!(error.to_string().contains("more than 1000 bytes"), "{error}");
+    assert!(!files_in(folder.path()).iter().any(|name| name.ends_with("part")));
 }
 
 #[test]
-fn redirects_are_followed_and_refusals_told() {
-    let (address, _) = serve(content(), well);
+fn redirects_are_followed_and_refusals_reported() {
+    let (address, _) = serve(content(), behave_well);
     let target = Box::leak(format!("302 Found\r\nLocation: {address}").into_boxed_str());
     static MOVED: std::sync::OnceLock<&'static str> = std::sync::OnceLock::new();
     MOVED.set(target).unwrap();
@@ -210,16 +212,16 @@ fn redirects_are_followed_and_refusals_told() {
     let error = get(set(&gone), other.path()).expect_err("404");
     assert!(error.to_string().contains("404"), "{error}");
 
-    let nobody = set("http://127.0.0.1:9/file.gz");
-    let error = get(nobody, other.path()).expect_err("nobody there");
+    let no_server = set("http://127.0.0.1:9/file.gz");
+    let error = get(no_server, other.path()).expect_err("no server");
     assert!(matches!(error, Error::Download { .. }), "{error}");
 }
 
 #[test]
-fn two_at_once_wait_for_each_other() {
-    let (address, seen) = serve(content(), |stream, turn, range, content| {
+fn two_downloads_at_once_wait_for_each_other() {
+    let (address, seen) = serve(content(), |stream, number, range, content| {
         thread::sleep(std::time::Duration::from_millis(150));
-        well(stream, turn, range, content);
+        behave_well(stream, number, range, content);
     });
     let folder = tempfile::tempdir().unwrap();
     let both: Vec<u64> = thread::scope(|scope| {
@@ -241,8 +243,8 @@ fn a_folder_that_cannot_be_written_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_with_the_file() {
-    let (address, _) = serve(content(), well);
+fn a_full_disk_is_reported_with_the_file() {
+    let (address, _) = serve(content(), behave_well);
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("set")).unwrap();
     // A file that is always full.

@@ -1,4 +1,4 @@
-//! Each mistake is named with its file, its place and a remedy.
+//! Each error names the file, the place and a remedy.
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;
@@ -35,7 +35,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[track_caller]
-fn says(error: &Error, part: &str) {
+fn assert_says(error: &Error, part: &str) {
     let message = error.to_string();
     assert!(message.contains(part), "`{part}` is not in `{message}`");
 }
@@ -43,21 +43,21 @@ fn says(error: &Error, part: &str) {
 #[test]
 fn missing_files_and_folders() {
     let error = refused(Path::new("no/such/file.csv"), &Options::default());
-    says(&error, "check the path");
+    assert_says(&error, "check the path");
     let folder = tempfile::tempdir().unwrap();
-    says(&refused(folder.path(), &Options::default()), "no images in it");
+    assert_says(&refused(folder.path(), &Options::default()), "no images in it");
     let error = read_labels(folder.path(), &Options::default()).unwrap_err();
-    says(&error, "give a file, not a folder");
+    assert_says(&error, "give a file, not a folder");
 }
 
 #[test]
-fn nothing_in_the_file() {
-    says(&refused_csv(""), "the file is empty");
-    says(&refused_csv("\n\n"), "there are no rows");
-    says(&refused_csv("a,b\n"), "there is a header but no row of numbers");
-    says(&refused_bytes(".csv.gz", &packed(b""), &Options::default()), "the file is empty");
+fn empty_files() {
+    assert_says(&refused_csv(""), "the file is empty");
+    assert_says(&refused_csv("\n\n"), "there are no rows");
+    assert_says(&refused_csv("a,b\n"), "there is a header but no row of numbers");
+    assert_says(&refused_bytes(".csv.gz", &packed(b""), &Options::default()), "the file is empty");
     let label = Options { label_column: Some(Column::Index(0)), ..Options::default() };
-    says(&refused_bytes(".csv", b"x\ny\n", &label), "no feature columns");
+    assert_says(&refused_bytes(".csv", b"x\ny\n", &label), "no feature columns");
 }
 
 #[test]
@@ -67,32 +67,35 @@ fn ragged_rows() {
 }
 
 #[test]
-fn texts_among_numbers() {
+fn text_among_numbers() {
     let error = refused_csv("a,b\r\n1,2\r\n3,large\r\n");
     let place = Cell { row: Row::Line(3), column: 2, name: Some("b".into()) };
     assert!(matches!(&error, Error::NotANumber { cell, .. } if *cell == place), "{error}");
-    says(&error, "line 3, column 2 (`b`) is `large`, which is not a number; name the column as");
-    says(&refused_csv("1,2\n\"3\n\",4\n5,x"), "line 4, column 2 is `x`");
+    assert_says(
+        &error,
+        "line 3, column 2 (`b`) is `large`, which is not a number; name the column as",
+    );
+    assert_says(&refused_csv("1,2\n\"3\n\",4\n5,x"), "line 4, column 2 is `x`");
 }
 
 #[test]
 fn missing_and_infinite_cells() {
-    says(&refused_csv("a,b\n1,\n"), "line 2, column 2 (`b`) is empty");
-    says(&refused_csv("1,2\n1,nan\n"), "line 2, column 2 is nan");
-    says(&refused_csv("1,NA\n"), "line 1, column 2 is NA");
-    says(&refused_csv("1,1e999\n"), "line 1, column 2 is 1e999: features must be finite");
+    assert_says(&refused_csv("a,b\n1,\n"), "line 2, column 2 (`b`) is empty");
+    assert_says(&refused_csv("1,2\n1,nan\n"), "line 2, column 2 is nan");
+    assert_says(&refused_csv("1,NA\n"), "line 1, column 2 is NA");
+    assert_says(&refused_csv("1,1e999\n"), "line 1, column 2 is 1e999: features must be finite");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
     let mut matrix = ssdl::Matrix::<f32>::zeros(3, 2);
     matrix.column_mut(1)[2] = f32::INFINITY;
     ssdl_data::write_npy(&path, &matrix).unwrap();
-    says(&refused(&path, &Options::default()), "sample 2, column 3 is inf");
+    assert_says(&refused(&path, &Options::default()), "sample 2, column 3 is inf");
     let label = Options { label_column: Some(Column::Index(0)), ..Options::default() };
-    says(&refused(&path, &label), "sample 2, column 3 is inf");
+    assert_says(&refused(&path, &label), "sample 2, column 3 is inf");
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_text() {
     let error = refused_bytes(".csv", b"a,b\n1,2\n\xff,3\n", &Options::default());
     assert!(matches!(error, Error::NotText { line: 3, .. }), "{error}");
 }
@@ -100,8 +103,11 @@ fn bytes_that_are_no_text() {
 #[test]
 fn unknown_formats() {
     let error = refused_bytes(".jpeg", b"\xff\xd8\xff", &Options::default());
-    says(&error, "known: csv, tsv, text, npy, npz, idx, mat, safetensors (each also with .gz)");
-    says(&error, "force one of them");
+    assert_says(
+        &error,
+        "known: csv, tsv, text, npy, npz, idx, mat, safetensors (each also with .gz)",
+    );
+    assert_says(&error, "force one of them");
 }
 
 #[test]
@@ -110,88 +116,97 @@ fn missing_label_columns() {
     let text = header.join(",") + "\n" + &["1"; 12].join(",");
     let kind = Options { label_column: Some(Column::Name("kind".into())), ..Options::default() };
     let error = refused_bytes(".csv", text.as_bytes(), &kind);
-    says(&error, "no label column `kind`; available: `c0`, `c1`,");
-    says(&error, "`c9` and 2 more");
+    assert_says(&error, "no label column `kind`; available: `c0`, `c1`,");
+    assert_says(&error, "`c9` and 2 more");
     let error = refused_bytes(".csv", b"1,2\n3,4\n", &kind);
-    says(&error, "0 to 1, by index: the columns have no names");
-    says(&refused(&fixture("images.npy"), &kind), "0 to 7, by index");
+    assert_says(&error, "0 to 1, by index: the columns have no names");
+    assert_says(&refused(&fixture("images.npy"), &kind), "0 to 7, by index");
     let far = Options { label_column: Some(Column::Index(-3)), ..Options::default() };
-    says(&refused_bytes(".csv", b"1,2\n3,4\n", &far), "no label column -3");
+    assert_says(&refused_bytes(".csv", b"1,2\n3,4\n", &far), "no label column -3");
 }
 
 #[test]
 fn unclear_arrays() {
     let any = Options::default();
-    says(&refused(&fixture("two.npz"), &any), "`x_train`, `x_test`, `y_train`");
+    assert_says(&refused(&fixture("two.npz"), &any), "`x_train`, `x_test`, `y_train`");
     let error = read_labels(fixture("two.npz"), &any).unwrap_err();
-    says(&error, "no array is named as labels usually are");
+    assert_says(&error, "no array has a usual name for labels");
     let named = Options { features_array: Some("pixels".into()), ..Options::default() };
-    says(&refused(&fixture("rows.mat"), &named), "no array `pixels`; arrays in the file: `fea`");
-    says(&refused(&fixture("unmatched.mat"), &any), "7 labels for samples of shape 4×3");
+    assert_says(
+        &refused(&fixture("rows.mat"), &named),
+        "no array `pixels`; arrays in the file: `fea`",
+    );
+    assert_says(&refused(&fixture("unmatched.mat"), &any), "7 labels for samples of shape 4×3");
     let error = read_labels(fixture("images.npy"), &any).unwrap_err();
-    says(&error, "labels have shape 3×2×4");
+    assert_says(&error, "labels have shape 3×2×4");
 }
 
 #[test]
-fn what_is_not_read() {
+fn unsupported_content() {
     let any = Options::default();
-    says(&refused_bytes(".mat", b"MATLAB 7.3 MAT-file, \0", &any), "save it again with -v7");
+    assert_says(&refused_bytes(".mat", b"MATLAB 7.3 MAT-file, \0", &any), "save it again with -v7");
     let mut late = vec![0; 512];
     late.extend(b"\x89HDF\r\n\x1a\n");
-    says(&refused_bytes(".mat", &late, &any), "save it again with -v7");
-    says(&refused(&fixture("complex.mat"), &any), "`X` is complex");
-    says(&refused(&fixture("complex.npy"), &any), "arrays of type '<c16' are not read");
-    says(&refused(&fixture("labels_words.npy"), &any), "the samples are texts");
+    assert_says(&refused_bytes(".mat", &late, &any), "save it again with -v7");
+    assert_says(&refused(&fixture("complex.mat"), &any), "`X` is complex");
+    assert_says(&refused(&fixture("complex.npy"), &any), "arrays of type '<c16' are not supported");
+    assert_says(&refused(&fixture("labels_words.npy"), &any), "the samples are text");
 }
 
 #[test]
-fn cut_off_files() {
+fn truncated_files() {
     let any = Options::default();
     let cut = |name: &str, suffix: &str, keep: usize| {
         refused_bytes(suffix, &std::fs::read(fixture(name)).unwrap()[..keep], &any)
     };
-    says(&cut("samples_little_f8.npy", ".npy", 150), "shape 4×3 needs 96 bytes, but 22 are there");
-    says(&cut("samples_little_f8.npy", ".npy", 40), "ends inside the header");
-    says(&cut("samples_double.idx", ".idx", 20), "shape 4×3 needs 96 bytes, but 8 are there");
-    says(&cut("rows.mat", ".mat", 190), "ends inside the element at byte 128");
-    says(&cut("rows.mat", ".mat", 60), "header of 128 bytes");
-    says(&cut("stored.npz", ".npz", 200), "not a whole NPZ file");
-    says(&cut("both.safetensors", ".safetensors", 100), "not a whole safetensors file");
-    says(&cut("images-idx3-short.gz", ".gz", 40), "not a whole gzip file");
+    assert_says(
+        &cut("samples_little_f8.npy", ".npy", 150),
+        "shape 4×3 needs 96 bytes, but there are 22",
+    );
+    assert_says(&cut("samples_little_f8.npy", ".npy", 40), "ends inside the header");
+    assert_says(
+        &cut("samples_double.idx", ".idx", 20),
+        "shape 4×3 needs 96 bytes, but there are 8",
+    );
+    assert_says(&cut("rows.mat", ".mat", 190), "ends inside the element at byte 128");
+    assert_says(&cut("rows.mat", ".mat", 60), "header of 128 bytes");
+    assert_says(&cut("stored.npz", ".npz", 200), "not a valid NPZ file");
+    assert_says(&cut("both.safetensors", ".safetensors", 100), "not a valid safetensors file");
+    assert_says(&cut("images-idx3-short.gz", ".gz", 40), "not a valid gzip file");
 }
 
 #[test]
-fn absurd_sizes_ask_for_no_memory() {
+fn absurd_sizes_allocate_no_memory() {
     let any = Options::default();
     let mut idx = vec![0, 0, 0x0e, 3];
     idx.extend([0xff; 12]);
-    says(&refused_bytes(".idx", &idx, &any), "impossibly large");
+    assert_says(&refused_bytes(".idx", &idx, &any), "impossibly large");
     let mut idx = vec![0, 0, 0x08, 2];
     idx.extend([0, 0x0f, 0, 0, 0, 0, 0xff, 0xff]);
-    says(&refused_bytes(".idx", &idx, &any), "but 0 are there");
-    says(&refused_bytes(".idx.gz", &packed(&idx), &any), "but 0 are there");
+    assert_says(&refused_bytes(".idx", &idx, &any), "but there are 0");
+    assert_says(&refused_bytes(".idx.gz", &packed(&idx), &any), "but there are 0");
     let mut npy = b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec();
     npy.extend(b"{'descr'");
-    says(&refused_bytes(".npy", &npy, &any), "ends inside the header");
+    assert_says(&refused_bytes(".npy", &npy, &any), "ends inside the header");
     let mut tensors = u64::MAX.to_le_bytes().to_vec();
     tensors.extend(b"{}");
-    says(&refused_bytes(".safetensors", &tensors, &any), "not a whole safetensors file");
+    assert_says(&refused_bytes(".safetensors", &tensors, &any), "not a valid safetensors file");
 }
 
 #[test]
-fn bombs_are_not_unpacked_to_the_end() {
+fn decompression_bombs_are_not_unpacked_completely() {
     let little = Options { max_unpacked: 100_000, ..Options::default() };
     let bomb = packed(&vec![b'1'; 10_000_000]);
     assert!(matches!(refused_bytes(".csv.gz", &bomb, &little), Error::TooLarge { .. }));
-    // A header that declares little ends the unpacking, whatever the limit is.
+    // A header that declares a small size ends the unpacking, whatever the limit is.
     let mut idx = vec![0, 0, 0x08, 1, 0, 0, 0, 5];
     idx.resize(10_000_000, 0);
     let error = refused_bytes(".gz", &packed(&idx), &Options::default());
-    says(&error, "shape 5 needs 5 bytes, but");
+    assert_says(&error, "shape 5 needs 5 bytes, but");
 }
 
 #[test]
-fn the_library_speaks_for_itself() {
+fn errors_of_the_library_are_passed_on() {
     let error = Error::from(ssdl::Error::Cancelled);
     assert_eq!(error.to_string(), ssdl::Error::Cancelled.to_string());
 }

@@ -1,4 +1,4 @@
-//! Folders of images: classes by sub-folder, brightness, sizes, and what is refused.
+//! Folders of images: classes by sub-folder, brightness, sizes, errors.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -20,8 +20,8 @@ fn classes() -> tempfile::TempDir {
         fs::create_dir_all(&class).unwrap();
         GrayImage::from_pixel(3, 2, Luma([value])).save(class.join(name)).unwrap();
     }
-    fs::write(folder.path().join("cats/.DS_Store"), "litter").unwrap();
-    fs::write(folder.path().join("Thumbs.db"), "litter").unwrap();
+    fs::write(folder.path().join("cats/.DS_Store"), "ignored").unwrap();
+    fs::write(folder.path().join("Thumbs.db"), "ignored").unwrap();
     folder
 }
 
@@ -50,7 +50,7 @@ fn sub_folders_are_classes_in_the_order_of_their_names() {
 }
 
 #[test]
-fn another_word_can_mean_unlabelled() {
+fn another_folder_name_can_mean_unlabelled() {
     let folder = classes();
     let options = Options { unlabelled: Some("dogs".into()), ..Options::default() };
     let labels = read(folder.path(), &options).unwrap().labels.unwrap();
@@ -79,11 +79,11 @@ fn pixels_run_row_by_row_and_colours_become_brightness() {
     assert_eq!(features.column(0)[0], 1.0);
     assert!((features.column(0)[1] - 0.7152).abs() < 1e-3, "{:?}", features.column(0));
     assert_eq!(features.column(1), [0.0, 0.2]);
-    assert_eq!(features.column(2), [0.0, 1.0], "what is transparent is background");
+    assert_eq!(features.column(2), [0.0, 1.0], "transparent pixels are background");
 }
 
 #[test]
-fn sizes_must_agree_or_be_said() {
+fn sizes_must_agree_or_be_given() {
     let folder = classes();
     GrayImage::from_fn(4, 4, |x, _| Luma([if x < 2 { 0 } else { 200 }]))
         .save(folder.path().join("dogs/wide.png"))
@@ -97,31 +97,31 @@ fn sizes_must_agree_or_be_said() {
     assert!(wide[0] < 0.2 && wide[1] > 0.6 && wide[0] == wide[2], "{wide:?}");
     for image in [[0, 2], [1 << 20, 1]] {
         let options = Options { image: Some(image), ..Options::default() };
-        refused(folder.path(), &options, &["cannot be brought to"]);
+        refused(folder.path(), &options, &["cannot be resized to"]);
     }
 }
 
 #[test]
-fn what_is_no_image_is_named() {
+fn files_that_are_not_images_are_named() {
     let folder = classes();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     let refused = |parts: &[&str]| refused(folder.path(), &Options::default(), parts);
     put("cats/z.png", b"this is text");
-    refused(&["cats", "z.png", "not a whole image file"]);
+    refused(&["cats", "z.png", "not a valid image file"]);
     let whole = fs::read(folder.path().join("cats/a.png")).unwrap();
     put("cats/z.png", &whole[..whole.len() - 20]);
-    refused(&["z.png", "not a whole image file"]);
+    refused(&["z.png", "not a valid image file"]);
     put("cats/z.png", b"");
-    refused(&["z.png", "not a whole image file"]);
+    refused(&["z.png", "not a valid image file"]);
     fs::remove_file(folder.path().join("cats/z.png")).unwrap();
     put("cats/notes.txt", b"text");
-    refused(&["notes.txt", "not an image by its name", "remove it"]);
+    refused(&["notes.txt", "not an image file", "remove it"]);
     fs::remove_file(folder.path().join("cats/notes.txt")).unwrap();
     put("stray.png", &whole);
-    refused(&["stray.png", "move it into its class"]);
+    refused(&["stray.png", "move it into one of them"]);
     fs::remove_file(folder.path().join("stray.png")).unwrap();
-    fs::create_dir(folder.path().join("cats/deeper")).unwrap();
-    refused(&["deeper", "right into it"]);
+    fs::create_dir(folder.path().join("cats/nested")).unwrap();
+    refused(&["nested", "directly into its folder"]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn folders_without_images_are_refused() {
 }
 
 #[test]
-fn a_folder_too_large_is_refused_before_it_is_read_whole() {
+fn a_folder_too_large_is_refused_before_it_is_read_completely() {
     let options = Options { max_unpacked: 100, ..Options::default() };
     refused(classes().path(), &options, &["more than 100 bytes"]);
 }

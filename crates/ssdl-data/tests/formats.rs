@@ -1,4 +1,4 @@
-//! Every binary format gives the same four samples back.
+//! Every binary format gives the same four samples.
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;

@@ -39,7 +39,7 @@ fn survives(path: &Path, bytes: &[u8], format: Format) {
     let mut file = File::options().write(true).open(path).unwrap();
     file.write_all(bytes).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
-    // Little memory allowed, so that a flipped size would be noticed.
+    // Little memory is allowed, so that a corrupted size is noticed.
     let options = Options { format: Some(format), max_unpacked: 1 << 20, ..Options::default() };
     let _ = read(path, &options).map(|table| table.samples::<f32>().is_ok());
     let _ = read_labels(path, &options);

@@ -26,7 +26,7 @@ fn names(texts: &[&str]) -> Vec<Option<String>> {
 }
 
 #[test]
-fn a_header_is_seen_and_its_names_are_kept() {
+fn a_header_is_detected_and_its_names_are_kept() {
     let table = csv("a, b ,kind\n1,2,x\n3,4e1,\n", &label("kind")).unwrap();
     assert_eq!(table.features.as_slice(), [1.0, 2.0, 3.0, 40.0]);
     assert_eq!(table.feature_names.unwrap(), ["a", "b"]);
@@ -34,7 +34,7 @@ fn a_header_is_seen_and_its_names_are_kept() {
 }
 
 #[test]
-fn without_a_header_columns_go_by_place() {
+fn without_a_header_columns_are_numbered() {
     let text = "1,2,x\n3,4,y\n";
     let table = csv(text, &label(Column::Index(-1))).unwrap();
     assert_eq!((table.features.columns(), table.feature_names), (2, None));
@@ -54,7 +54,7 @@ fn the_header_can_be_forced_either_way() {
 }
 
 #[test]
-fn quotes_marks_line_ends_and_separators() {
+fn quotes_byte_order_marks_line_ends_and_separators() {
     let text = "\u{feff}\"a,b\";\"kind\"\r\n1.5;\"big; \"\"red\"\"\"\r\n\r\n2;\"two\nlines\"\r\n";
     let table = csv(text, &label("kind")).unwrap();
     assert_eq!(table.feature_names.unwrap(), ["a,b"]);
@@ -79,13 +79,13 @@ fn an_optional_label_column_is_dropped_if_it_is_there() {
     assert_eq!(csv("a,kind\n1,x\n", &by_name).unwrap().features.rows(), 1);
     assert_eq!(csv("a,b\n1,2\n", &by_name).unwrap().features.rows(), 2);
     assert_eq!(csv("1,2\n3,4\n", &by_name).unwrap().features.columns(), 2);
-    let by_place = Options { label_optional: true, n_features: Some(2), ..label(Column::Index(0)) };
-    assert_eq!(csv("x,1,2\n", &by_place).unwrap().features.as_slice(), [1.0, 2.0]);
-    assert_eq!(csv("1,2\n", &by_place).unwrap().features.as_slice(), [1.0, 2.0]);
+    let by_index = Options { label_optional: true, n_features: Some(2), ..label(Column::Index(0)) };
+    assert_eq!(csv("x,1,2\n", &by_index).unwrap().features.as_slice(), [1.0, 2.0]);
+    assert_eq!(csv("1,2\n", &by_index).unwrap().features.as_slice(), [1.0, 2.0]);
 }
 
 #[test]
-fn labels_of_their_own() {
+fn files_of_labels() {
     let any = Options::default();
     assert_eq!(labels("label\ncat\n\ndog\n", &any).unwrap(), names(&["cat", "", "dog"]));
     assert_eq!(labels("cat\r\n\r\ndog\r\n", &any).unwrap(), names(&["cat", "", "dog"]));
@@ -101,7 +101,7 @@ fn labels_of_their_own() {
 }
 
 #[test]
-fn samples_come_out_in_either_precision() {
+fn samples_are_given_in_either_precision() {
     let table = csv("1,10\n2,9\n3,\n", &label(Column::Index(1))).unwrap();
     let samples = table.samples::<f32>().unwrap();
     assert_eq!(samples.labels().classes(), ["9", "10"]);

@@ -1,4 +1,4 @@
-//! What is written reads back, appears whole, and leaves nothing else behind.
+//! Written files read back the same, appear only when complete, and leave nothing else behind.
 #![allow(clippy::unwrap_used)]
 
 use ssdl::Matrix;
@@ -63,7 +63,7 @@ fn npy_reads_back_in_both_precisions() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before() {
+fn unwritable_files_are_reported_beforehand() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.csv");
     check_writable(&path).unwrap();

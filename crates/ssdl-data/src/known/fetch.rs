@@ -1,4 +1,4 @@
-//! Downloading: resumed where it was cut, believed only if the digest agrees.
+//! Downloading: resumed if interrupted, accepted only if the digest matches.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,34 +11,34 @@ use ureq::Agent;
 use super::{Known, KnownFile};
 use crate::{Error, Result};
 
-/// How often a connection may be cut before it is given up.
+/// Attempts before an interrupted download is given up.
 const ATTEMPTS: usize = 4;
-/// How long a server may be silent.
+/// How long to wait for a server.
 const PATIENCE: Duration = Duration::from_secs(30);
 const CHUNK: usize = 1 << 16;
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Got {
+pub struct Fetched {
     /// Where it is.
     pub path: PathBuf,
-    /// Bytes that were downloaded; 0 if it was there already.
+    /// Number of bytes downloaded; 0 if the file was there already.
     pub downloaded: u64,
 }
 
-/// Gets the files of a data set into its place below `folder`; those that are there are only checked.
+/// Downloads the files of a data set to their places below `folder`; existing ones are only checked.
 ///
-/// A file is downloaded beside its place, under a lock: two processes at once wait for each other, and
-/// what a cut connection left is continued. `progress` gets the path, the bytes so far and the size.
+/// A file is downloaded next to its place, under a lock: two processes at once wait for each other,
+/// and an interrupted download is resumed. `progress` gets the path, the bytes so far and the size.
 ///
 /// # Errors
-/// If the folder cannot be written, the server does not answer, says no, or sends something else than
-/// the file: larger than said, or of another digest. A file that was there is never replaced.
+/// If the folder cannot be written, or the server does not answer, refuses, or sends something other
+/// than the file: too large, or with another digest. An existing file is never replaced.
 pub fn fetch(
     set: &Known,
     folder: &Path,
     progress: &mut dyn FnMut(&str, u64, u64),
-) -> Result<Vec<Got>> {
+) -> Result<Vec<Fetched>> {
     let agent: Agent = Agent::config_builder()
         .timeout_connect(Some(PATIENCE))
         .timeout_recv_response(Some(PATIENCE))
@@ -53,7 +53,7 @@ fn fetch_one(
     file: &KnownFile,
     folder: &Path,
     progress: &mut dyn FnMut(&str, u64, u64),
-) -> Result<Got> {
+) -> Result<Fetched> {
     let path = folder.join(file.path);
     let write = |at: &Path| {
         let at = at.to_owned();
@@ -68,27 +68,27 @@ fn fetch_one(
     if path.exists() {
         check(file, &path, &path)?;
         let _ = fs::remove_file(&lock);
-        return Ok(Got { path, downloaded: 0 });
+        return Ok(Fetched { path, downloaded: 0 });
     }
     let mut downloaded = 0;
     for attempt in 1..=ATTEMPTS {
         match download(agent, file, &partial, &mut downloaded, progress) {
-            Err(Error::Cut { .. }) if attempt < ATTEMPTS => {}
+            Err(Error::Interrupted { .. }) if attempt < ATTEMPTS => {}
             Err(error) => return Err(error),
             Ok(()) => break,
         }
     }
     if let Err(error) = check(file, &partial, &path) {
-        // Nothing of it can be continued.
+        // A wrong file cannot be resumed.
         let _ = fs::remove_file(&partial);
         return Err(error);
     }
     fs::rename(&partial, &path).map_err(write(&path))?;
     let _ = fs::remove_file(&lock);
-    Ok(Got { path, downloaded })
+    Ok(Fetched { path, downloaded })
 }
 
-/// Brings the partial file to its full size.
+/// Completes the partial file.
 fn download(
     agent: &Agent,
     file: &KnownFile,
@@ -112,20 +112,22 @@ fn download(
     match response.status().as_u16() {
         206 if done > 0 && starts_at(&response, done) => {}
         200 if done == 0 => {}
-        // The server does not continue: from the beginning, then.
+        // The server cannot resume: start again from the beginning.
         200 => {
             done = out.seek(SeekFrom::Start(0)).map_err(write)?;
             out.set_len(0).map_err(write)?;
         }
-        status => return Err(refused(file, &format!("it answered {}", answer(status)))),
+        status => {
+            return Err(refused(file, &format!("the server answered {}", status_text(status))));
+        }
     }
     let mut body = response.body_mut().as_reader();
     let mut buffer = vec![0; CHUNK];
     while done < file.bytes {
         let count = match body.read(&mut buffer) {
-            Ok(0) => return Err(cut(file, "the connection ended too early")),
+            Ok(0) => return Err(interrupted(file, "the connection ended too early")),
             Ok(count) => count,
-            Err(error) => return Err(cut(file, &error.to_string())),
+            Err(error) => return Err(interrupted(file, &error.to_string())),
         };
         done += count as u64;
         *downloaded += count as u64;
@@ -139,18 +141,18 @@ fn download(
     if more {
         drop(out);
         let _ = fs::remove_file(partial);
-        return Err(refused(file, &format!("it sends more than the {} bytes said", file.bytes)));
+        return Err(refused(file, &format!("the server sent more than {} bytes", file.bytes)));
     }
     out.sync_all().map_err(write)
 }
 
-/// Whether the server continues where it was asked to.
+/// Whether the server resumes at the requested byte.
 fn starts_at(response: &ureq::http::Response<ureq::Body>, done: u64) -> bool {
     let range = response.headers().get("content-range").and_then(|value| value.to_str().ok());
     range.is_some_and(|range| range.starts_with(&format!("bytes {done}-")))
 }
 
-fn answer(status: u16) -> String {
+fn status_text(status: u16) -> String {
     match status {
         404 => "404, not found: the file has moved".to_owned(),
         403 => "403, forbidden".to_owned(),
@@ -166,17 +168,17 @@ fn refused(file: &KnownFile, reason: &str) -> Error {
     }
 }
 
-fn cut(file: &KnownFile, reason: &str) -> Error {
-    Error::Cut { address: file.address.to_owned(), reason: reason.into() }
+fn interrupted(file: &KnownFile, reason: &str) -> Error {
+    Error::Interrupted { address: file.address.to_owned(), reason: reason.into() }
 }
 
-/// Compares the digest of what is at `found` with that of the file; `named` is told to the user.
+/// Compares the digest of the file at `found` with the expected one; the error names `named`.
 fn check(file: &KnownFile, found: &Path, named: &Path) -> Result<()> {
     let digest = digest(found).map_err(|source| Error::Read { path: found.to_owned(), source })?;
     if digest == file.sha256 {
         return Ok(());
     }
-    Err(Error::AnotherFile {
+    Err(Error::WrongDigest {
         path: named.to_owned(),
         expected: file.sha256.to_owned(),
         found: digest,

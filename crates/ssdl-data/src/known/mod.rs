@@ -3,7 +3,7 @@
 mod fetch;
 mod place;
 
-pub use fetch::{Got, fetch};
+pub use fetch::{Fetched, fetch};
 pub use place::data_folder;
 
 use crate::{Error, Result};
@@ -15,18 +15,18 @@ pub struct Known {
     pub name: &'static str,
     /// What it is.
     pub title: &'static str,
-    /// Who made it, or hands it on.
+    /// Who made or distributes it.
     pub source: &'static str,
-    /// What one may do with it, as far as its makers say.
+    /// Its licence, as far as its makers state one.
     pub licence: &'static str,
-    /// Its files; none if it comes with the program.
+    /// Its files; none if it is bundled with the program.
     pub files: &'static [KnownFile],
 }
 
 /// One file of a data set.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
-    /// Where it belongs, below the folder of all data sets.
+    /// Where it belongs, relative to the data folder.
     pub path: &'static str,
     /// Where it is downloaded from.
     pub address: &'static str,
@@ -47,7 +47,7 @@ impl Known {
 /// The data set of this name.
 ///
 /// # Errors
-/// If there is none; the error lists the names.
+/// If there is none; the error lists the known names.
 pub fn known_set(name: &str) -> Result<&'static Known> {
     KNOWN.iter().find(|set| set.name == name).ok_or_else(|| {
         let names: Vec<&str> = KNOWN.iter().map(|set| set.name).collect();
@@ -55,13 +55,13 @@ pub fn known_set(name: &str) -> Result<&'static Known> {
     })
 }
 
-/// The data set that a file below the folder of all data sets belongs to.
+/// The data set to which a file in the data folder belongs.
 #[must_use]
 pub fn owner_of(path: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|set| set.files.iter().any(|file| file.path == path))
 }
 
-/// Every data set, in the order they are shown.
+/// Every data set, in the order of display.
 pub const KNOWN: &[Known] = &[
     Known {
         name: "digits",
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_folders_and_digests_are_whole() {
+    fn names_are_folders_and_digests_are_complete() {
         for set in KNOWN {
             for file in set.files {
                 assert!(file.path.starts_with(&format!("{}/", set.name)), "{}", file.path);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 
-/// The folder of all data sets: the variable `SSDL_DATA`, or `ssdl` in the cache of the user. `None`
-/// if there is neither a variable nor a home.
+/// The data folder: the environment variable `SSDL_DATA`, or else `ssdl` in the user's cache. `None`
+/// if there is neither the variable nor a home folder.
 #[must_use]
 pub fn data_folder() -> Option<PathBuf> {
     if let Some(given) = var_os("SSDL_DATA").filter(|given| !given.is_empty()) {
