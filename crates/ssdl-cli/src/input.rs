@@ -4,10 +4,10 @@ use std::any::Any;
 use std::path::Path;
 
 use ssdl::graph::Given;
-use ssdl::samples::prepare::Plan;
+use ssdl::samples::prepare::StepChoice;
 use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
-use ssdl_data::{Format, Options, Table};
+use ssdl_data::{Format, ReadOptions, Table};
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
@@ -35,7 +35,7 @@ pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
 }
 
 fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) -> Outcome<Table> {
-    let options = Options {
+    let options = ReadOptions {
         image,
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
@@ -44,11 +44,11 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         n_features,
         features_array: args.array.clone(),
         unlabelled: args.unlabelled.clone(),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let mut table = ssdl_data::read(&args.data, &options)?;
     if let Some(path) = &args.labels {
-        let options = Options { unlabelled: args.unlabelled.clone(), ..Options::default() };
+        let options = ReadOptions { unlabelled: args.unlabelled.clone(), ..ReadOptions::default() };
         let labels = ssdl_data::read_labels(path, &options)?;
         let (expected, got) = (table.features.columns(), labels.len());
         if got != expected {
@@ -120,7 +120,7 @@ pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
 }
 
 /// The preparation that was asked for; `None` if nothing was said, so the default holds.
-pub fn plans(steps: &[String]) -> Outcome<Option<Vec<Plan>>> {
+pub fn plans(steps: &[String]) -> Outcome<Option<Vec<StepChoice>>> {
     if steps.iter().any(|step| step == "none") {
         if steps.len() > 1 {
             return Err(Failure::Misuse(
@@ -132,14 +132,14 @@ pub fn plans(steps: &[String]) -> Outcome<Option<Vec<Plan>>> {
     if steps.is_empty() {
         return Ok(None);
     }
-    let plans: ssdl::Result<Vec<Plan>> = steps.iter().map(|step| step.parse()).collect();
+    let plans: ssdl::Result<Vec<StepChoice>> = steps.iter().map(|step| step.parse()).collect();
     Ok(Some(plans?))
 }
 
 /// A graph between samples that the user brings: lines of two samples and a weight (1 if it is left
 /// away), or a square array of weights.
 pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
-    let table = ssdl_data::read(path, &Options::default())?;
+    let table = ssdl_data::read(path, &ReadOptions::default())?;
     let (columns, rows) = (table.features.rows(), table.features.columns());
     let given = if (columns, rows) == (n_samples, n_samples) {
         // Symmetric, so it does not matter whether rows or columns are read as rows.

@@ -10,7 +10,7 @@ use ssdl::fit::{Flow, Progress, Step, Watch};
 use crate::{cancel, print};
 
 /// Shows the progress, collects notices, and passes Ctrl-C on.
-pub struct Onlooker {
+pub struct ProgressView {
     view: View,
     notices: Vec<String>,
 }
@@ -21,7 +21,7 @@ enum View {
     Nothing,
 }
 
-impl Onlooker {
+impl ProgressView {
     /// Chooses the view by where stderr goes.
     pub fn new(quiet: bool) -> Self {
         let view = if quiet {
@@ -56,7 +56,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-impl Watch for Onlooker {
+impl Watch for ProgressView {
     fn step(&mut self, progress: &Progress<'_>) -> Flow {
         let Progress { iteration, max_iterations, step, objective } = *progress;
         let total = objective.map(|objective| print::number(objective.total()));
@@ -129,7 +129,7 @@ impl FitCounter {
     }
 }
 
-impl ssdl_experiments::Watch for FitCounter {
+impl ssdl_experiments::Monitor for FitCounter {
     fn done(&self, fits: usize, of: usize, column: &str) {
         match self {
             Self::Bar(bar) => {

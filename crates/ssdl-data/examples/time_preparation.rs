@@ -9,8 +9,8 @@ use std::error::Error;
 use std::time::Instant;
 
 use ssdl::Matrix;
-use ssdl::samples::prepare::{Pipeline, Plan};
-use ssdl_data::{Options, read, write_npy};
+use ssdl::samples::prepare::{Pipeline, StepChoice};
+use ssdl_data::{ReadOptions, read, write_npy};
 
 /// Timed runs, after a warm-up.
 const RUNS: usize = 9;
@@ -22,8 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (height, width) = image.split_once('x').ok_or("the shape is HEIGHTxWIDTH")?;
     let image = [height.parse()?, width.parse()?];
-    let plans: Vec<Plan> = steps.iter().map(|step| step.parse()).collect::<ssdl::Result<_>>()?;
-    let raw: Matrix<f32> = read(samples, &Options::default())?.features.cast();
+    let plans: Vec<StepChoice> =
+        steps.iter().map(|step| step.parse()).collect::<ssdl::Result<_>>()?;
+    let raw: Matrix<f32> = read(samples, &ReadOptions::default())?.features.cast();
     let seconds = ssdl::threads::run(1, || -> ssdl::Result<_> {
         let (pipeline, prepared) = Pipeline::fit(&plans, raw.clone(), Some(image), 0)?;
         let mut seconds = Vec::with_capacity(RUNS);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::array::Array;
 use crate::error::listed;
-use crate::{Column, Error, Options, Result};
+use crate::{Column, Error, ReadOptions, Result};
 
 /// Names under which samples are usually saved.
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "fea", "arr_0"];
@@ -22,7 +22,11 @@ pub(crate) trait Container {
 }
 
 /// Name of the array with the samples.
-pub(crate) fn features_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
+pub(crate) fn features_name(
+    path: &Path,
+    names: &[String],
+    options: &ReadOptions,
+) -> Result<String> {
     if let Some(wanted) = &options.features_array {
         return existing(path, names, wanted);
     }
@@ -41,7 +45,7 @@ pub(crate) fn features_name(path: &Path, names: &[String], options: &Options) ->
 pub(crate) fn label_name(
     path: &Path,
     names: &[String],
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Option<String>> {
     match &options.label_column {
         Some(Column::Name(wanted)) if names.contains(wanted) => Ok(Some(wanted.clone())),
@@ -53,7 +57,11 @@ pub(crate) fn label_name(
 }
 
 /// Name of the label array in a file that is read for its labels alone.
-pub(crate) fn only_label_name(path: &Path, names: &[String], options: &Options) -> Result<String> {
+pub(crate) fn only_label_name(
+    path: &Path,
+    names: &[String],
+    options: &ReadOptions,
+) -> Result<String> {
     match (label_name(path, names, options)?, names) {
         (Some(name), _) => Ok(name),
         (None, [only]) => Ok(only.clone()),
@@ -86,7 +94,7 @@ fn unclear(path: &Path, names: &[String], reason: String) -> Error {
 mod tests {
     use super::*;
 
-    fn chosen(names: &[&str], options: &Options) -> Result<(String, Option<String>)> {
+    fn chosen(names: &[&str], options: &ReadOptions) -> Result<(String, Option<String>)> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let path = Path::new("file");
         Ok((features_name(path, &names, options)?, label_name(path, &names, options)?))
@@ -94,7 +102,7 @@ mod tests {
 
     #[test]
     fn usual_names_are_found() {
-        let options = Options::default();
+        let options = ReadOptions::default();
         let both = |x: &str, y: &str| (x.to_owned(), Some(y.to_owned()));
         assert_eq!(chosen(&["fea", "gnd", "other"], &options).expect("found"), both("fea", "gnd"));
         assert_eq!(chosen(&["label", "pixels"], &options).expect("found"), both("pixels", "label"));
@@ -103,19 +111,19 @@ mod tests {
 
     #[test]
     fn unclear_names_are_listed() {
-        let options = Options::default();
+        let options = ReadOptions::default();
         let message = chosen(&["X", "data"], &options).expect_err("two").to_string();
         assert!(message.contains("`X`, `data` could all be the samples"), "{message}");
         let message = chosen(&["x_train", "x_test"], &options).expect_err("none").to_string();
         assert!(message.contains("arrays in the file: `x_train`, `x_test`"), "{message}");
-        let named = Options {
+        let named = ReadOptions {
             features_array: Some("x_test".into()),
             label_column: Some("y_test".into()),
-            ..Options::default()
+            ..ReadOptions::default()
         };
         assert!(chosen(&["x_train", "x_test", "y_test"], &named).is_ok());
         assert!(chosen(&["x_train", "x_test"], &named).is_err());
-        let optional = Options { label_optional: true, ..named };
+        let optional = ReadOptions { label_optional: true, ..named };
         assert_eq!(chosen(&["x_train", "x_test"], &optional).expect("found").1, None);
     }
 }

@@ -8,14 +8,19 @@ use ssdl::Matrix;
 use crate::error::{listed, shortened};
 use crate::labels::interpret;
 use crate::read::label_position;
-use crate::{Cell, Column, Error, Format, Options, Result, Row, Table};
+use crate::{Cell, Column, Error, Format, ReadOptions, Result, Row, Table};
 
 /// Names that mark the first line of a file of labels as a header.
 const LABEL_HEADERS: [&str; 8] =
     ["label", "labels", "class", "classes", "target", "category", "y", "gnd"];
 
 /// Reads samples.
-pub(crate) fn table(path: &Path, bytes: &[u8], format: Format, options: &Options) -> Result<Table> {
+pub(crate) fn table(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Table> {
     let mut rows = Rows::new(path, options);
     for_each_line(path, bytes, format, |line, cells| {
         // A blank line separates nothing; with separators it is a row of empty cells.
@@ -30,7 +35,7 @@ pub(crate) fn labels(
     path: &Path,
     bytes: &[u8],
     format: Format,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Vec<Option<String>>> {
     let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
     for_each_line(path, bytes, format, |line, cells| {
@@ -168,7 +173,7 @@ fn number_like(cell: &str) -> bool {
 /// A table that grows row by row.
 struct Rows<'a> {
     path: &'a Path,
-    options: &'a Options,
+    options: &'a ReadOptions,
     /// Known after the first row.
     width: Option<usize>,
     names: Option<Vec<String>>,
@@ -179,7 +184,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(path: &'a Path, options: &'a Options) -> Self {
+    fn new(path: &'a Path, options: &'a ReadOptions) -> Self {
         let (values, labels) = (Vec::new(), Vec::new());
         Self { path, options, width: None, names: None, label: None, values, labels, n_samples: 0 }
     }

@@ -8,7 +8,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, imageops::FilterType};
 use ssdl::Matrix;
 
-use crate::{Error, Options, Result, Table};
+use crate::{Error, ReadOptions, Result, Table};
 
 /// Names of sub-folders whose images have no label.
 const UNLABELLED: [&str; 2] = ["unlabelled", "unlabeled"];
@@ -33,7 +33,7 @@ struct Entry {
 ///
 /// Colours become their brightness, transparent pixels become 0, and photographs are rotated as
 /// their metadata say.
-pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
+pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
     let (entries, is_labelled) = entries(folder, options)?;
     let mut size = options.image;
     let mut values = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
                 &entry.path,
                 format!(
                     "{height}x{width} pixels, but {} has {h}x{w}; use --image HEIGHTxWIDTH \
-                     (`Options::image`) to resize all images",
+                     (`ReadOptions::image`) to resize all images",
                     entries[0].path.display()
                 ),
             ));
@@ -72,7 +72,7 @@ pub(crate) fn table(folder: &Path, options: &Options) -> Result<Table> {
 }
 
 /// All images, and whether sub-folders give their classes.
-fn entries(folder: &Path, options: &Options) -> Result<(Vec<Entry>, bool)> {
+fn entries(folder: &Path, options: &ReadOptions) -> Result<(Vec<Entry>, bool)> {
     let (folders, images) = listing(folder)?;
     let direct = |path: PathBuf| Entry { name: name_of(&path), path, label: None };
     if folders.is_empty() {

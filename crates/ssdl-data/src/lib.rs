@@ -10,9 +10,9 @@
 //! # let folder = tempfile::tempdir().expect("a folder for the example");
 //! # let path = folder.path().join("flowers.csv");
 //! # std::fs::write(&path, "length,width,kind\n5.1,3.5,setosa\n4.9,3.0,\n").expect("written");
-//! use ssdl_data::{Column, Options, read};
+//! use ssdl_data::{Column, ReadOptions, read};
 //!
-//! let options = Options { label_column: Some(Column::Name("kind".into())), ..Options::default() };
+//! let options = ReadOptions { label_column: Some(Column::Name("kind".into())), ..ReadOptions::default() };
 //! let table = read(&path, &options)?;
 //! let samples = table.samples::<f32>()?;
 //! assert_eq!((samples.n_samples(), samples.n_features()), (2, 2));
@@ -42,7 +42,7 @@ mod write;
 
 pub use digits::digits;
 pub use error::{Cell, Error, Result, Row};
-pub use options::{Column, Format, Options};
+pub use options::{Column, Format, ReadOptions};
 pub use read::{read, read_labels};
 pub use table::Table;
 pub use write::{check_writable, write_bytes, write_npy, write_predictions, write_predictions_to};

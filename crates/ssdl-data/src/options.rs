@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// How to read a file; the default detects everything and expects no label column.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ReadOptions {
     /// The format; `None` decides by the file's name, then by its first bytes.
     pub format: Option<Format>,
     /// Whether a text table starts with a header; `None`: it does if any feature cell of the
@@ -32,7 +32,7 @@ pub struct Options {
     pub max_unpacked: u64,
 }
 
-impl Default for Options {
+impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             format: None,

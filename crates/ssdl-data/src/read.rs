@@ -11,7 +11,8 @@ use crate::mat::Mat;
 use crate::npy::Npz;
 use crate::tensors::Tensors;
 use crate::{
-    Cell, Column, Error, Format, Options, Result, Row, Table, bytes, delimited, folder, idx, npy,
+    Cell, Column, Error, Format, ReadOptions, Result, Row, Table, bytes, delimited, folder, idx,
+    npy,
 };
 
 /// Reads a file of samples, with labels if it has any, or a folder of images.
@@ -26,7 +27,7 @@ use crate::{
 /// If the file cannot be read, is damaged, holds text or missing values among the features, or
 /// does not make clear where samples or labels are. Declared sizes are checked against the actual
 /// number of bytes before memory is allocated.
-pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
     let path = path.as_ref();
     if path.is_dir() {
         return folder::table(path, options);
@@ -56,7 +57,7 @@ pub fn read(path: impl AsRef<Path>, options: &Options) -> Result<Table> {
 ///
 /// # Errors
 /// As [`read`], and if there is more than one column or axis.
-pub fn read_labels(path: impl AsRef<Path>, options: &Options) -> Result<Vec<Option<String>>> {
+pub fn read_labels(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Vec<Option<String>>> {
     let path = path.as_ref();
     let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
     let limit = options.max_unpacked;
@@ -75,13 +76,17 @@ pub fn read_labels(path: impl AsRef<Path>, options: &Options) -> Result<Vec<Opti
 fn labels_of(
     path: &Path,
     container: &mut impl Container,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Vec<Option<String>>> {
     let name = only_label_name(path, &container.names(), options)?;
     label_array(path, &container.array(&name)?, options)
 }
 
-fn label_array(path: &Path, array: &Array<'_>, options: &Options) -> Result<Vec<Option<String>>> {
+fn label_array(
+    path: &Path,
+    array: &Array<'_>,
+    options: &ReadOptions,
+) -> Result<Vec<Option<String>>> {
     let shape = array.shape();
     if shape.iter().filter(|&&n| n != 1).count() > 1 {
         let reason = format!("labels have shape {}; save one label per sample", shape_text(shape));
@@ -97,7 +102,7 @@ fn from_container(
     path: &Path,
     container: &mut impl Container,
     sample_axis: fn(&[usize], Option<usize>) -> usize,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Table> {
     let names = container.names();
     let features = features_name(path, &names, options)?;
@@ -129,7 +134,7 @@ fn from_array(
     array: &Array<'_>,
     axis: usize,
     labels: Option<Vec<Option<String>>>,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Table> {
     let shape = array.shape();
     let Some(&n_samples) = shape.get(axis) else {
@@ -162,7 +167,7 @@ fn from_array(
 pub(crate) fn label_position(
     path: &Path,
     width: usize,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Option<usize>> {
     let Some(column) = &options.label_column else { return Ok(None) };
     if options.label_optional && options.n_features == Some(width) {

@@ -4,13 +4,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ssdl_data::{Cell, Column, Error, Options, Row, read, read_labels};
+use ssdl_data::{Cell, Column, Error, ReadOptions, Row, read, read_labels};
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn refused(path: &Path, options: &Options) -> Error {
+fn refused(path: &Path, options: &ReadOptions) -> Error {
     let error = read(path, options).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with(&path.display().to_string()), "{message}");
@@ -18,14 +18,14 @@ fn refused(path: &Path, options: &Options) -> Error {
     error
 }
 
-fn refused_bytes(suffix: &str, bytes: &[u8], options: &Options) -> Error {
+fn refused_bytes(suffix: &str, bytes: &[u8], options: &ReadOptions) -> Error {
     let file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     refused(file.path(), options)
 }
 
 fn refused_csv(text: &str) -> Error {
-    refused_bytes(".csv", text.as_bytes(), &Options::default())
+    refused_bytes(".csv", text.as_bytes(), &ReadOptions::default())
 }
 
 fn packed(bytes: &[u8]) -> Vec<u8> {
@@ -42,11 +42,11 @@ fn assert_says(error: &Error, part: &str) {
 
 #[test]
 fn missing_files_and_folders() {
-    let error = refused(Path::new("no/such/file.csv"), &Options::default());
+    let error = refused(Path::new("no/such/file.csv"), &ReadOptions::default());
     assert_says(&error, "check the path");
     let folder = tempfile::tempdir().unwrap();
-    assert_says(&refused(folder.path(), &Options::default()), "no images in it");
-    let error = read_labels(folder.path(), &Options::default()).unwrap_err();
+    assert_says(&refused(folder.path(), &ReadOptions::default()), "no images in it");
+    let error = read_labels(folder.path(), &ReadOptions::default()).unwrap_err();
     assert_says(&error, "give a file, not a folder");
 }
 
@@ -55,8 +55,11 @@ fn empty_files() {
     assert_says(&refused_csv(""), "the file is empty");
     assert_says(&refused_csv("\n\n"), "there are no rows");
     assert_says(&refused_csv("a,b\n"), "there is a header but no row of numbers");
-    assert_says(&refused_bytes(".csv.gz", &packed(b""), &Options::default()), "the file is empty");
-    let label = Options { label_column: Some(Column::Index(0)), ..Options::default() };
+    assert_says(
+        &refused_bytes(".csv.gz", &packed(b""), &ReadOptions::default()),
+        "the file is empty",
+    );
+    let label = ReadOptions { label_column: Some(Column::Index(0)), ..ReadOptions::default() };
     assert_says(&refused_bytes(".csv", b"x\ny\n", &label), "no feature columns");
 }
 
@@ -89,20 +92,20 @@ fn missing_and_infinite_cells() {
     let mut matrix = ssdl::Matrix::<f32>::zeros(3, 2);
     matrix.column_mut(1)[2] = f32::INFINITY;
     ssdl_data::write_npy(&path, &matrix).unwrap();
-    assert_says(&refused(&path, &Options::default()), "sample 2, column 3 is inf");
-    let label = Options { label_column: Some(Column::Index(0)), ..Options::default() };
+    assert_says(&refused(&path, &ReadOptions::default()), "sample 2, column 3 is inf");
+    let label = ReadOptions { label_column: Some(Column::Index(0)), ..ReadOptions::default() };
     assert_says(&refused(&path, &label), "sample 2, column 3 is inf");
 }
 
 #[test]
 fn bytes_that_are_not_text() {
-    let error = refused_bytes(".csv", b"a,b\n1,2\n\xff,3\n", &Options::default());
+    let error = refused_bytes(".csv", b"a,b\n1,2\n\xff,3\n", &ReadOptions::default());
     assert!(matches!(error, Error::NotText { line: 3, .. }), "{error}");
 }
 
 #[test]
 fn unknown_formats() {
-    let error = refused_bytes(".jpeg", b"\xff\xd8\xff", &Options::default());
+    let error = refused_bytes(".jpeg", b"\xff\xd8\xff", &ReadOptions::default());
     assert_says(
         &error,
         "known: csv, tsv, text, npy, npz, idx, mat, safetensors (each also with .gz)",
@@ -114,24 +117,25 @@ fn unknown_formats() {
 fn missing_label_columns() {
     let header: Vec<String> = (0..12).map(|i| format!("c{i}")).collect();
     let text = header.join(",") + "\n" + &["1"; 12].join(",");
-    let kind = Options { label_column: Some(Column::Name("kind".into())), ..Options::default() };
+    let kind =
+        ReadOptions { label_column: Some(Column::Name("kind".into())), ..ReadOptions::default() };
     let error = refused_bytes(".csv", text.as_bytes(), &kind);
     assert_says(&error, "no label column `kind`; available: `c0`, `c1`,");
     assert_says(&error, "`c9` and 2 more");
     let error = refused_bytes(".csv", b"1,2\n3,4\n", &kind);
     assert_says(&error, "0 to 1, by index: the columns have no names");
     assert_says(&refused(&fixture("images.npy"), &kind), "0 to 7, by index");
-    let far = Options { label_column: Some(Column::Index(-3)), ..Options::default() };
+    let far = ReadOptions { label_column: Some(Column::Index(-3)), ..ReadOptions::default() };
     assert_says(&refused_bytes(".csv", b"1,2\n3,4\n", &far), "no label column -3");
 }
 
 #[test]
 fn unclear_arrays() {
-    let any = Options::default();
+    let any = ReadOptions::default();
     assert_says(&refused(&fixture("two.npz"), &any), "`x_train`, `x_test`, `y_train`");
     let error = read_labels(fixture("two.npz"), &any).unwrap_err();
     assert_says(&error, "no array has a usual name for labels");
-    let named = Options { features_array: Some("pixels".into()), ..Options::default() };
+    let named = ReadOptions { features_array: Some("pixels".into()), ..ReadOptions::default() };
     assert_says(
         &refused(&fixture("rows.mat"), &named),
         "no array `pixels`; arrays in the file: `fea`",
@@ -143,7 +147,7 @@ fn unclear_arrays() {
 
 #[test]
 fn unsupported_content() {
-    let any = Options::default();
+    let any = ReadOptions::default();
     assert_says(&refused_bytes(".mat", b"MATLAB 7.3 MAT-file, \0", &any), "save it again with -v7");
     let mut late = vec![0; 512];
     late.extend(b"\x89HDF\r\n\x1a\n");
@@ -155,7 +159,7 @@ fn unsupported_content() {
 
 #[test]
 fn truncated_files() {
-    let any = Options::default();
+    let any = ReadOptions::default();
     let cut = |name: &str, suffix: &str, keep: usize| {
         refused_bytes(suffix, &std::fs::read(fixture(name)).unwrap()[..keep], &any)
     };
@@ -177,7 +181,7 @@ fn truncated_files() {
 
 #[test]
 fn absurd_sizes_allocate_no_memory() {
-    let any = Options::default();
+    let any = ReadOptions::default();
     let mut idx = vec![0, 0, 0x0e, 3];
     idx.extend([0xff; 12]);
     assert_says(&refused_bytes(".idx", &idx, &any), "impossibly large");
@@ -195,13 +199,13 @@ fn absurd_sizes_allocate_no_memory() {
 
 #[test]
 fn decompression_bombs_are_not_unpacked_completely() {
-    let little = Options { max_unpacked: 100_000, ..Options::default() };
+    let little = ReadOptions { max_unpacked: 100_000, ..ReadOptions::default() };
     let bomb = packed(&vec![b'1'; 10_000_000]);
     assert!(matches!(refused_bytes(".csv.gz", &bomb, &little), Error::TooLarge { .. }));
     // A header that declares a small size ends the unpacking, whatever the limit is.
     let mut idx = vec![0, 0, 0x08, 1, 0, 0, 0, 5];
     idx.resize(10_000_000, 0);
-    let error = refused_bytes(".gz", &packed(&idx), &Options::default());
+    let error = refused_bytes(".gz", &packed(&idx), &ReadOptions::default());
     assert_says(&error, "shape 5 needs 5 bytes, but");
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use image::{GrayImage, Luma, LumaA, Rgb, RgbImage};
-use ssdl_data::{Options, read};
+use ssdl_data::{ReadOptions, read};
 
 /// Two classes of grey images, 2 high and 3 wide, and one without a class.
 fn classes() -> tempfile::TempDir {
@@ -26,7 +26,7 @@ fn classes() -> tempfile::TempDir {
 }
 
 #[track_caller]
-fn refused(path: &Path, options: &Options, parts: &[&str]) {
+fn refused(path: &Path, options: &ReadOptions, parts: &[&str]) {
     let message = read(path, options).unwrap_err().to_string();
     assert!(!message.contains('\n'), "{message}");
     for part in parts {
@@ -37,7 +37,7 @@ fn refused(path: &Path, options: &Options, parts: &[&str]) {
 #[test]
 fn sub_folders_are_classes_in_the_order_of_their_names() {
     let folder = classes();
-    let table = read(folder.path(), &Options::default()).unwrap();
+    let table = read(folder.path(), &ReadOptions::default()).unwrap();
     let names = table.sample_names.unwrap();
     assert_eq!(names, ["cats/a.png", "cats/b.png", "dogs/c.PGM", "unlabelled/d.jpg"]);
     let labels: Vec<_> = table.labels.unwrap();
@@ -52,7 +52,7 @@ fn sub_folders_are_classes_in_the_order_of_their_names() {
 #[test]
 fn another_folder_name_can_mean_unlabelled() {
     let folder = classes();
-    let options = Options { unlabelled: Some("dogs".into()), ..Options::default() };
+    let options = ReadOptions { unlabelled: Some("dogs".into()), ..ReadOptions::default() };
     let labels = read(folder.path(), &options).unwrap().labels.unwrap();
     assert_eq!(labels[2], None);
     assert_eq!(labels[3], Some("unlabelled".into()));
@@ -61,7 +61,7 @@ fn another_folder_name_can_mean_unlabelled() {
 #[test]
 fn a_plain_folder_has_no_labels() {
     let folder = classes();
-    let table = read(folder.path().join("cats"), &Options::default()).unwrap();
+    let table = read(folder.path().join("cats"), &ReadOptions::default()).unwrap();
     assert_eq!((table.labels, table.sample_names.unwrap().len()), (None, 2));
 }
 
@@ -75,7 +75,7 @@ fn pixels_run_row_by_row_and_colours_become_brightness() {
     let clear =
         image::ImageBuffer::<LumaA<u8>, _>::from_fn(2, 1, |x, _| LumaA([255, 255 * x as u8]));
     clear.save(folder.path().join("c.png")).unwrap();
-    let features = read(folder.path(), &Options::default()).unwrap().features;
+    let features = read(folder.path(), &ReadOptions::default()).unwrap().features;
     assert_eq!(features.column(0)[0], 1.0);
     assert!((features.column(0)[1] - 0.7152).abs() < 1e-3, "{:?}", features.column(0));
     assert_eq!(features.column(1), [0.0, 0.2]);
@@ -89,14 +89,14 @@ fn sizes_must_agree_or_be_given() {
         .save(folder.path().join("dogs/wide.png"))
         .unwrap();
     let parts = ["wide.png: 4x4 pixels", "a.png has 2x3", "--image HEIGHTxWIDTH"];
-    refused(folder.path(), &Options::default(), &parts);
-    let options = Options { image: Some([2, 2]), ..Options::default() };
+    refused(folder.path(), &ReadOptions::default(), &parts);
+    let options = ReadOptions { image: Some([2, 2]), ..ReadOptions::default() };
     let table = read(folder.path(), &options).unwrap();
     assert_eq!((table.image, table.features.rows()), (Some([2, 2]), 4));
     let wide = table.features.column(3);
     assert!(wide[0] < 0.2 && wide[1] > 0.6 && wide[0] == wide[2], "{wide:?}");
     for image in [[0, 2], [1 << 20, 1]] {
-        let options = Options { image: Some(image), ..Options::default() };
+        let options = ReadOptions { image: Some(image), ..ReadOptions::default() };
         refused(folder.path(), &options, &["cannot be resized to"]);
     }
 }
@@ -105,7 +105,7 @@ fn sizes_must_agree_or_be_given() {
 fn files_that_are_not_images_are_named() {
     let folder = classes();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-    let refused = |parts: &[&str]| refused(folder.path(), &Options::default(), parts);
+    let refused = |parts: &[&str]| refused(folder.path(), &ReadOptions::default(), parts);
     put("cats/z.png", b"this is text");
     refused(&["cats", "z.png", "not a valid image file"]);
     let whole = fs::read(folder.path().join("cats/a.png")).unwrap();
@@ -127,13 +127,13 @@ fn files_that_are_not_images_are_named() {
 #[test]
 fn folders_without_images_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    refused(folder.path(), &Options::default(), &["no images in it", "png, jpg"]);
+    refused(folder.path(), &ReadOptions::default(), &["no images in it", "png, jpg"]);
     fs::create_dir(folder.path().join("cats")).unwrap();
-    refused(folder.path(), &Options::default(), &["no images in it"]);
+    refused(folder.path(), &ReadOptions::default(), &["no images in it"]);
 }
 
 #[test]
 fn a_folder_too_large_is_refused_before_it_is_read_completely() {
-    let options = Options { max_unpacked: 100, ..Options::default() };
+    let options = ReadOptions { max_unpacked: 100, ..ReadOptions::default() };
     refused(classes().path(), &options, &["more than 100 bytes"]);
 }

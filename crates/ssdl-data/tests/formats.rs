@@ -3,14 +3,14 @@
 
 use std::path::PathBuf;
 
-use ssdl_data::{Column, Format, Options, Table, read, read_labels};
+use ssdl_data::{Column, Format, ReadOptions, Table, read, read_labels};
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn opened(name: &str) -> Table {
-    read(fixture(name), &Options::default()).unwrap()
+    read(fixture(name), &ReadOptions::default()).unwrap()
 }
 
 fn names(texts: &[&str]) -> Vec<Option<String>> {
@@ -73,7 +73,7 @@ fn npy_of_other_numbers_of_axes() {
 
 #[test]
 fn npy_labels_of_every_kind() {
-    let labels = |name: &str| read_labels(fixture(name), &Options::default()).unwrap();
+    let labels = |name: &str| read_labels(fixture(name), &ReadOptions::default()).unwrap();
     assert_eq!(labels("labels.npy"), names(&["0", "1", "", "1"]));
     assert_eq!(labels("labels_float.npy"), names(&["0", "1", "", "1"]));
     assert_eq!(labels("labels_words.npy"), names(&["cat", "dog", "", "zebra é"]));
@@ -83,18 +83,18 @@ fn npy_labels_of_every_kind() {
 
 #[test]
 fn a_given_marker_makes_minus_one_a_class() {
-    let options = Options { unlabelled: Some("0".into()), ..Options::default() };
+    let options = ReadOptions { unlabelled: Some("0".into()), ..ReadOptions::default() };
     let labels = read_labels(fixture("labels.npy"), &options).unwrap();
     assert_eq!(labels, names(&["", "1", "-1", "1"]));
 }
 
 #[test]
 fn npy_with_a_label_column() {
-    let options = Options { label_column: Some(Column::Index(-1)), ..Options::default() };
+    let options = ReadOptions { label_column: Some(Column::Index(-1)), ..ReadOptions::default() };
     let table = read(fixture("samples_big_f4.npy"), &options).unwrap();
     assert_eq!(table.labels, Some(names(&["3", "6", "9", "12"])));
     assert_eq!(table.features.column(1), [4.0, 5.0]);
-    let optional = Options { label_optional: true, n_features: Some(3), ..options };
+    let optional = ReadOptions { label_optional: true, n_features: Some(3), ..options };
     assert_samples(&read(fixture("samples_big_f4.npy"), &optional).unwrap());
 }
 
@@ -107,15 +107,15 @@ fn npz_by_usual_names_and_by_given_names() {
     assert_samples(&table);
     assert_eq!(table.labels, Some(names(&["cat", "dog", "", "zebra é"])));
     assert_samples(&opened("unnamed.npz"));
-    let options = Options {
+    let options = ReadOptions {
         features_array: Some("x_test".into()),
         label_column: Some(Column::Name("y_train".into())),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let table = read(fixture("two.npz"), &options).unwrap();
     assert_samples(&table);
     assert!(table.labels.is_some());
-    let labels = read_labels(fixture("packed.npz"), &Options::default()).unwrap();
+    let labels = read_labels(fixture("packed.npz"), &ReadOptions::default()).unwrap();
     assert_eq!(labels.len(), 4);
 }
 
@@ -127,7 +127,7 @@ fn idx_of_every_type_by_magic_bytes_and_unpacked() {
     assert_images(&opened("images-idx3-short.gz"));
     let table = opened("images-idx3-ubyte");
     assert_eq!((table.image, table.features.columns()), (Some([2, 4]), 3));
-    let labels = read_labels(fixture("labels-idx1-ubyte.gz"), &Options::default()).unwrap();
+    let labels = read_labels(fixture("labels-idx1-ubyte.gz"), &ReadOptions::default()).unwrap();
     assert_eq!(labels, names(&["7", "0", "9"]));
 }
 
@@ -142,7 +142,7 @@ fn mat_with_samples_in_rows_columns_and_images() {
     let table = opened("images.mat");
     assert_images(&table);
     assert_eq!(table.labels, Some(names(&["5", "6", "7"])));
-    let labels = read_labels(fixture("rows_packed.mat"), &Options::default()).unwrap();
+    let labels = read_labels(fixture("rows_packed.mat"), &ReadOptions::default()).unwrap();
     assert_eq!(labels, names(&["0", "1", "", "1"]));
 }
 
@@ -161,7 +161,7 @@ fn a_forced_format_wins_over_the_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.csv");
     std::fs::copy(fixture("samples_i1.npy"), &path).unwrap();
-    let options = Options { format: Some(Format::Npy), ..Options::default() };
+    let options = ReadOptions { format: Some(Format::Npy), ..ReadOptions::default() };
     assert_samples(&read(&path, &options).unwrap());
 }
 
@@ -175,6 +175,6 @@ fn gzip_is_unpacked_whatever_is_inside() {
         let mut gz = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
         gz.write_all(&std::fs::read(fixture(name)).unwrap()).unwrap();
         gz.finish().unwrap();
-        assert_samples(&read(&path, &Options::default()).unwrap());
+        assert_samples(&read(&path, &ReadOptions::default()).unwrap());
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ssdl_data::{Format, Options, read, read_labels};
+use ssdl_data::{Format, ReadOptions, read, read_labels};
 
 /// One file of each structure; the other fixtures differ in element types alone.
 const FILES: [(&str, Format); 14] = [
@@ -40,7 +40,8 @@ fn survives(path: &Path, bytes: &[u8], format: Format) {
     file.write_all(bytes).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
     // Little memory is allowed, so that a corrupted size is noticed.
-    let options = Options { format: Some(format), max_unpacked: 1 << 20, ..Options::default() };
+    let options =
+        ReadOptions { format: Some(format), max_unpacked: 1 << 20, ..ReadOptions::default() };
     let _ = read(path, &options).map(|table| table.samples::<f32>().is_ok());
     let _ = read_labels(path, &options);
 }

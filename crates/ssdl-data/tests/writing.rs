@@ -3,7 +3,7 @@
 
 use ssdl::Matrix;
 use ssdl_data::{
-    Column, Options, check_writable, read, write_npy, write_predictions, write_predictions_to,
+    Column, ReadOptions, check_writable, read, write_npy, write_predictions, write_predictions_to,
 };
 
 const NO_PROBABILITIES: Option<(&[&str], &Matrix<f64>)> = None;
@@ -28,7 +28,7 @@ fn predictions_read_back_the_same() {
     let labels = ["b", "a", "c", "a", "b"];
     write_predictions(&path, None, &labels, Some((&["a", "b", "c"], &probabilities))).unwrap();
     let options =
-        Options { label_column: Some(Column::Name("label".into())), ..Options::default() };
+        ReadOptions { label_column: Some(Column::Name("label".into())), ..ReadOptions::default() };
     let table = read(&path, &options).unwrap();
     assert_eq!(table.features.cast::<f32>(), probabilities);
     assert_eq!(table.feature_names.unwrap(), ["a", "b", "c"]);
@@ -53,12 +53,12 @@ fn npy_reads_back_in_both_precisions() {
     let path = folder.path().join("codes.npy");
     let matrix = Matrix::from_fn(3, 70, |i, j| (i * 100 + j) as f32 / 3.0);
     write_npy(&path, &matrix).unwrap();
-    assert_eq!(read(&path, &Options::default()).unwrap().features.cast::<f32>(), matrix);
+    assert_eq!(read(&path, &ReadOptions::default()).unwrap().features.cast::<f32>(), matrix);
     let bytes = std::fs::read(&path).unwrap();
     assert_eq!((bytes.len() - 3 * 70 * 4) % 64, 0);
     let wide = matrix.cast::<f64>();
     write_npy(&path, &wide).unwrap();
-    assert_eq!(read(&path, &Options::default()).unwrap().features, wide);
+    assert_eq!(read(&path, &ReadOptions::default()).unwrap().features, wide);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 

@@ -29,7 +29,7 @@ pub enum Error {
 
     /// A file of rows that is not one.
     #[error("{}: {reason}; give another file with --out, or move this one away", path.display())]
-    Rows {
+    RowFile {
         /// The file.
         path: PathBuf,
         /// Why.

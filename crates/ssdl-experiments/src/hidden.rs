@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Method, Options};
+use ssdl::methods::{self, FitOptions, Method};
 use ssdl::{Labels, Real, Samples};
 
 use crate::folds::Folds;
 use crate::numbers::mean;
 use crate::table::{Cell, Table};
-use crate::{Result, Watch};
+use crate::{Monitor, Result};
 
 /// Methods that another is compared with: one that looks at the nearest label, one that draws
 /// straight lines, one that follows the graph alone.
@@ -48,7 +48,7 @@ pub struct Trial<'a, T> {
     /// Its knobs.
     pub knobs: &'a [(String, String)],
     /// Preparation, seed, threads, a graph of the user's.
-    pub options: &'a Options<T>,
+    pub options: &'a FitOptions<T>,
 }
 
 /// Hides part of the labels in turn, fits a method to the rest, and asks it for those that were
@@ -60,7 +60,7 @@ pub struct Trial<'a, T> {
 pub fn in_turn<T: Real>(
     trial: &Trial<'_, T>,
     samples: &Samples<T>,
-    watch: &dyn Watch,
+    watch: &dyn Monitor,
 ) -> Result<Vec<Hidden>> {
     let Some(folds) = Folds::new(samples.labels(), trial.options.seed) else {
         return Ok(Vec::new());
@@ -76,7 +76,7 @@ pub fn in_turn<T: Real>(
     for name in others {
         let method = methods::find::<T>(name)?;
         let graph = trial.options.graph.clone().filter(|_| method.describe().uses_graph);
-        let options = Options { graph, ..trial.options.clone() };
+        let options = FitOptions { graph, ..trial.options.clone() };
         let other = Trial { method, knobs: &[], options: &options };
         let before = found.len() * folds.hidden.len();
         match ask(&other, &folds, samples, (before, total), watch) {
@@ -93,7 +93,7 @@ fn ask<T: Real>(
     folds: &Folds,
     samples: &Samples<T>,
     (before, total): (usize, usize),
-    watch: &dyn Watch,
+    watch: &dyn Monitor,
 ) -> Result<Option<Hidden>> {
     let name = trial.method.describe().name;
     let mut said = vec![None; samples.n_samples()];

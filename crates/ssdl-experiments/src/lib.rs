@@ -4,10 +4,10 @@
 //! compares graphs for sparse coding over grids of knobs; [`tune`] looks for knobs with few labels;
 //! [`hidden`] tells how well a method finds labels that were hidden from it.
 
-mod closer;
 pub mod comparison;
 mod curve;
 mod error;
+mod example;
 mod folds;
 pub mod graphs;
 pub mod hidden;
@@ -18,15 +18,15 @@ mod rows;
 mod table;
 pub mod tune;
 
-pub use closer::Closer;
 pub use curve::{Along, Curve, Point, Series};
 pub use error::{Error, Result};
-pub use plan::{KNOWN, Plan};
-pub use rows::{Record, Rows};
+pub use example::Example;
+pub use plan::{AnyPlan, KNOWN};
+pub use rows::{Record, RowFile};
 pub use table::{Cell, Number, Table};
 
 /// Whoever looks on while an experiment runs.
-pub trait Watch: Sync {
+pub trait Monitor: Sync {
     /// So many of the fits are done; `now` says what is being done.
     fn done(&self, fits: usize, of: usize, now: &str);
 

@@ -19,7 +19,7 @@ pub const KNOWN: [(&str, &str); 7] = [
 
 /// A plan of either kind.
 #[derive(Clone, Debug)]
-pub enum Plan {
+pub enum AnyPlan {
     /// Methods on splits of data sets.
     Comparison(comparison::Plan),
     /// Graphs for sparse coding.
@@ -39,7 +39,7 @@ struct Head {
     kind: Kind,
 }
 
-impl Plan {
+impl AnyPlan {
     /// The plan of this name, or of this file.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Plan {
     /// Reads a plan from text; `path` is for messages and for files beside it.
     ///
     /// # Errors
-    /// As [`Plan::find`].
+    /// As [`AnyPlan::find`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let refuse = |reason: String| Error::Plan { path: path.to_owned(), reason };
         let in_one_line = |error: toml::de::Error| {
@@ -121,16 +121,18 @@ mod tests {
     #[test]
     fn plans_that_come_with_the_program_are_sound() {
         for (name, _) in KNOWN {
-            let plan = Plan::find(name);
+            let plan = AnyPlan::find(name);
             assert!(plan.is_ok(), "{name}: {plan:?}");
         }
-        assert!(Plan::find("nothing").is_err_and(|error| error.to_string().contains("laplacians")));
+        assert!(
+            AnyPlan::find("nothing").is_err_and(|error| error.to_string().contains("laplacians"))
+        );
     }
 
     #[test]
     fn unknown_keys_and_impossible_wishes_are_refused() {
         let good = include_str!("../../../experiments/laplacians.toml");
-        let refused = |text: String| match Plan::parse(&text, Path::new("plan.toml")) {
+        let refused = |text: String| match AnyPlan::parse(&text, Path::new("plan.toml")) {
             Err(error) => error.to_string(),
             Ok(_) => String::new(),
         };

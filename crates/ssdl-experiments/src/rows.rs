@@ -21,12 +21,12 @@ pub trait Record: Clone + Serialize + DeserializeOwned {
 }
 
 /// A file of rows.
-pub struct Rows<R> {
+pub struct RowFile<R> {
     path: PathBuf,
     known: Mutex<HashMap<String, R>>,
 }
 
-impl<R: Record> Rows<R> {
+impl<R: Record> RowFile<R> {
     /// Opens a file of rows, or begins one.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl<R: Record> Rows<R> {
         let own = env!("CARGO_PKG_VERSION");
         match self.lock().values().find(|row| row.version() != own) {
             None => Ok(()),
-            Some(row) => Err(Error::Rows {
+            Some(row) => Err(Error::RowFile {
                 path: self.path.clone(),
                 reason: format!("has rows of version {}, this is version {own}", row.version()),
             }),
@@ -98,7 +98,7 @@ impl<R: Record> Rows<R> {
 }
 
 fn read<R: Record>(path: &Path) -> Result<HashMap<String, R>> {
-    let refuse = |reason: String| Error::Rows { path: path.to_owned(), reason };
+    let refuse = |reason: String| Error::RowFile { path: path.to_owned(), reason };
     let mut reader = csv::Reader::from_path(path).map_err(|error| refuse(error.to_string()))?;
     let mut known = HashMap::new();
     for row in reader.deserialize::<R>() {

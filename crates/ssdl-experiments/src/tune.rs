@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use ssdl::fit::{Silent, Start};
-use ssdl::methods::{Method, Options};
+use ssdl::methods::{FitOptions, Method};
 use ssdl::{Model, Real, Samples};
 
 use crate::folds::Folds;
-use crate::{Error, Result, Watch};
+use crate::{Error, Monitor, Result};
 
 /// Features from which on the numbers of atoms that are tried do not depend on them.
 const MANY: usize = 100;
@@ -23,7 +23,7 @@ const MANY: usize = 100;
 /// A method with knobs, as `ssdl tune` writes it and `ssdl fit` reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Setting {
+pub struct Configuration {
     /// Name of the method.
     pub method: String,
     /// Preparation steps.
@@ -32,7 +32,7 @@ pub struct Setting {
     pub knobs: toml::Table,
 }
 
-impl Setting {
+impl Configuration {
     /// From what was found.
     #[must_use]
     pub fn new(method: &str, prepare: Vec<String>, knobs: &[(String, String)]) -> Self {
@@ -138,9 +138,9 @@ pub fn tune<T: Real>(
     method: &dyn Method<T>,
     fixed: &[(String, String)],
     samples: &Samples<T>,
-    options: &Options<T>,
+    options: &FitOptions<T>,
     budget: Budget,
-    watch: &dyn Watch,
+    watch: &dyn Monitor,
 ) -> Result<Found> {
     method.check(fixed)?;
     let stages = stages(method, fixed, samples.n_features());
@@ -264,9 +264,9 @@ fn stages<T: Real>(
 struct Search<'a, T> {
     method: &'a dyn Method<T>,
     samples: &'a Samples<T>,
-    options: &'a Options<T>,
+    options: &'a FitOptions<T>,
     budget: Budget,
-    watch: &'a dyn Watch,
+    watch: &'a dyn Monitor,
     started: Instant,
     folds: Folds,
     n_labelled: usize,
@@ -281,9 +281,9 @@ impl<'a, T: Real> Search<'a, T> {
     fn new(
         method: &'a dyn Method<T>,
         samples: &'a Samples<T>,
-        options: &'a Options<T>,
+        options: &'a FitOptions<T>,
         budget: Budget,
-        watch: &'a dyn Watch,
+        watch: &'a dyn Monitor,
     ) -> Result<Self> {
         let counts = samples.labels().counts();
         let alone = counts.into_iter().any(|count| count == 1);
@@ -353,7 +353,7 @@ impl<'a, T: Real> Search<'a, T> {
         fold: usize,
     ) -> Result<(usize, Option<Start<T>>)> {
         let samples = self.folds.without(fold, self.samples)?;
-        let options = Options { start: self.starts[fold].clone(), ..self.options.clone() };
+        let options = FitOptions { start: self.starts[fold].clone(), ..self.options.clone() };
         let model = self.method.fit(knobs, samples, &options, &mut Silent)?;
         self.fits += 1;
         self.watch.done(self.fits, self.total.max(self.fits), "fits of the search");

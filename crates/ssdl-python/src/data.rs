@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ssdl_data::{Column, Options, Table};
+use ssdl_data::{Column, ReadOptions, Table};
 
 use crate::arrays::rows;
 use crate::error::OrRaise;
@@ -32,7 +32,8 @@ pub fn read<'py>(
             Err(_) => Column::Name(label.extract()?),
         }),
     };
-    let options = Options { label_column, image, features_array: array, ..Options::default() };
+    let options =
+        ReadOptions { label_column, image, features_array: array, ..ReadOptions::default() };
     let table = py.detach(|| ssdl_data::read(&path, &options));
     described(py, table.or_raise(py)?)
 }
@@ -40,7 +41,7 @@ pub fn read<'py>(
 /// Reads a file of labels alone; `None` where one is missing.
 #[pyfunction]
 pub fn read_labels(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Option<String>>> {
-    py.detach(|| ssdl_data::read_labels(&path, &Options::default())).or_raise(py)
+    py.detach(|| ssdl_data::read_labels(&path, &ReadOptions::default())).or_raise(py)
 }
 
 fn described(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {

@@ -47,7 +47,7 @@ impl<T> OrRaise<T> for ssdl_data::Result<T> {
 /// An exception of the package. The classes have two parents each, which only Python can declare.
 fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
     // The program's words for what is a parameter here.
-    let words = words.replace("--image HEIGHTxWIDTH (`Options::image`)", "`image_shape`");
+    let words = words.replace("--image HEIGHTxWIDTH (`FitOptions::image`)", "`image_shape`");
     let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((words,));
     raised().map_or_else(|failure| failure, PyErr::from_value)
 }

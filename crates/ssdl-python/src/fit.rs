@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{Labels, Model, Result, Samples};
 
 use crate::arrays::{Precise, Rows, columns, each_rows};
@@ -30,14 +30,14 @@ pub struct Request<'py> {
 }
 
 impl Request<'_> {
-    fn options<T: Precise>(&self) -> Result<Options<T>> {
-        Ok(Options {
+    fn options<T: Precise>(&self) -> Result<FitOptions<T>> {
+        Ok(FitOptions {
             seed: self.seed,
             threads: self.threads,
             memory_limit: self.memory_limit,
             prepare: self.prepare.iter().map(|text| text.parse()).collect::<Result<_>>()?,
             image: self.image,
-            ..Options::default()
+            ..FitOptions::default()
         })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ssdl::samples::prepare::{Pipeline, Plan};
+use ssdl::samples::prepare::{Pipeline, StepChoice};
 use ssdl::{Matrix, Result, threads};
 
 use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
@@ -22,7 +22,7 @@ pub struct Prepared<'py> {
     tensors: HashMap<String, Rows<'py>>,
 }
 
-fn plans(steps: &[String]) -> Result<Vec<Plan>> {
+fn plans(steps: &[String]) -> Result<Vec<StepChoice>> {
     steps.iter().map(|text| text.parse()).collect()
 }
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssdl::fit::DictionaryLearner;
 use ssdl::knobs::{Allowed, Knob, Knobbed};
-use ssdl::methods::{Method, Options, all};
+use ssdl::methods::{FitOptions, Method, all};
 use ssdl::samples::prepare;
 
 /// Every method: its description, and its knobs with defaults, ranges and sentences.
@@ -28,7 +28,7 @@ pub fn preparation_steps() -> Vec<(&'static str, &'static str)> {
 /// The preparation of a fit that asks for none in particular.
 #[pyfunction]
 pub fn default_preparation() -> Vec<String> {
-    Options::<f64>::default().prepare.iter().map(ToString::to_string).collect()
+    FitOptions::<f64>::default().prepare.iter().map(ToString::to_string).collect()
 }
 
 fn described<'py>(

@@ -63,7 +63,7 @@ fn by_class(n_classes: usize, class_of_atoms: &[Option<(usize, f64)>]) -> Vec<Gr
 }
 
 /// Where tiles go: every class from a new line.
-struct Plan {
+struct TileGrid {
     /// Height and width of a tile.
     tile: [usize; 2],
     columns: usize,
@@ -71,7 +71,7 @@ struct Plan {
     lines: Vec<(usize, Vec<usize>)>,
 }
 
-impl Plan {
+impl TileGrid {
     fn new(groups: &[Group], tile: [usize; 2]) -> Self {
         let largest = groups.iter().map(|group| group.atoms.len()).max().unwrap_or(1);
         let columns = largest.clamp(1, (1200 / tile[1]).max(8));
@@ -133,7 +133,7 @@ pub fn png<T: Real>(model: &Model<T>) -> Result<Vec<u8>> {
     let (atoms, groups) = groups(model)?;
     let image = model.preparation().image_prepared();
     let (tile_size, zoom) = size(image);
-    let plan = Plan::new(&groups, tile_size);
+    let plan = TileGrid::new(&groups, tile_size);
     let [tall, wide] = plan.tile.map(|side| side + GAP);
     let mut canvas = Canvas::new(plan.lines.len() * tall + GAP, plan.columns * wide + GAP, FRAME);
     for (row, (_, line)) in plan.lines.iter().enumerate() {
@@ -152,7 +152,7 @@ pub fn png<T: Real>(model: &Model<T>) -> Result<Vec<u8>> {
 pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
     let (atoms, groups) = groups(model)?;
     let image = model.preparation().image_prepared();
-    let plan = Plan::new(&groups, size(image).0);
+    let plan = TileGrid::new(&groups, size(image).0);
     let [tall, wide] = plan.tile.map(|side| side + GAP);
     let mut body = String::new();
     let (mut top, mut named) = (GAP, None);

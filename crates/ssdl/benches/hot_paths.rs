@@ -12,7 +12,7 @@ use ssdl::classifier::{Active, ActivePoints, Shares, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin};
 use ssdl::dictionary::{Block, Dual, ProjectedFista, Statistics, Update};
 use ssdl::graph::{Graph, Laplacian, Lle, Neighbours};
-use ssdl::methods::{Options, SsdlGa};
+use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::random::{Purpose, normal, stream};
 use ssdl::{Labels, Matrix, Samples};
@@ -182,7 +182,7 @@ fn out_of_sample(c: &mut Criterion) {
     let names = (0..CLASSES).map(|c| c.to_string()).collect();
     let known = Labels::new(names, labels(SAMPLES)).expect("labels");
     let samples = Samples::new(digits_like(SAMPLES), known).expect("samples");
-    let options = Options { threads: 1, ..Options::default() };
+    let options = FitOptions { threads: 1, ..FitOptions::default() };
     let model = SsdlGa::new()
         .max_iterations(2)
         .fit_with(samples, &options, &mut ssdl::fit::Silent)

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use common::{clouds, label_first};
 use ssdl::fit::Silent;
-use ssdl::methods::{Options, SsdlGa};
+use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::{Real, Samples};
 
@@ -41,7 +41,7 @@ fn fit_and_tell<T: Real>(knobs: SsdlGa, n_samples: usize) {
         let (features, truth) = clouds::<T>(4, N_FEATURES, count, 1);
         Samples::new(features, label_first(&truth, 4, 5)).unwrap()
     };
-    let options = Options { threads: 1, ..Options::default() };
+    let options = FitOptions { threads: 1, ..FitOptions::default() };
     knobs.fit_with(small(100), &options, &mut Silent).unwrap();
     let before = status("VmRSS");
     let model = knobs.fit_with(small(n_samples), &options, &mut Silent).unwrap();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use ssdl::fit::{Silent, Stop};
-use ssdl::methods::{Options, SsdlGa, find};
+use ssdl::methods::{FitOptions, SsdlGa, find};
 use ssdl::samples::split::{Split, per_class};
 use ssdl::{Labels, Learner, Matrix, Model, Samples, threads};
 use ssdl_experiments::{Cell, Table};
@@ -16,7 +16,7 @@ use crate::args::{Common, Demo};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{Grid, Sheet, percent, seconds};
-use crate::progress::Onlooker;
+use crate::progress::ProgressView;
 use crate::{cancel, output, print};
 
 /// Labels of each class that the methods see.
@@ -29,11 +29,11 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
     let files = Files::prepare(&args.out)?;
     let digits = Digits::draw(common.seed)?;
     cancel::listen(common.quiet);
-    let options = Options {
+    let options = FitOptions {
         seed: common.seed,
         threads: common.threads.into(),
         image: Some([8, 8]),
-        ..Options::default()
+        ..FitOptions::default()
     };
     let (model, first) = ours(&digits, &options, common)?;
     let mut results = vec![first];
@@ -146,11 +146,15 @@ struct Result {
     seconds: f64,
 }
 
-fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Model<f64>, Result)> {
+fn ours(
+    digits: &Digits,
+    options: &FitOptions<f64>,
+    common: &Common,
+) -> Outcome<(Model<f64>, Result)> {
     let started = Instant::now();
-    let mut onlooker = Onlooker::new(common.quiet);
-    let model = SsdlGa::new().fit_with(digits.training.clone(), options, &mut onlooker);
-    onlooker.finish();
+    let mut view = ProgressView::new(common.quiet);
+    let model = SsdlGa::new().fit_with(digits.training.clone(), options, &mut view);
+    view.finish();
     let model = model?;
     if model.report().stop == Stop::Cancelled {
         return Err(Failure::Failed("cancelled; nothing was written".into()));
@@ -160,7 +164,7 @@ fn ours(digits: &Digits, options: &Options<f64>, common: &Common) -> Outcome<(Mo
 }
 
 /// Two methods that learn from the labelled samples alone, prepared in the same way.
-fn others(digits: &Digits, options: &Options<f64>) -> Outcome<Vec<Result>> {
+fn others(digits: &Digits, options: &FitOptions<f64>) -> Outcome<Vec<Result>> {
     let names = [("nearest", "nearest neighbour"), ("ridge", "ridge")];
     let measure = |(name, shown): (&str, &str)| {
         let started = Instant::now();
@@ -175,7 +179,7 @@ fn judge(
     digits: &Digits,
     shown: &str,
     model: &Model<f64>,
-    options: &Options<f64>,
+    options: &FitOptions<f64>,
     started: Instant,
 ) -> Outcome<Result> {
     let test = digits.test.0.clone();

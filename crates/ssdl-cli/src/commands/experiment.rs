@@ -7,7 +7,7 @@ use serde_json::json;
 use ssdl::threads;
 use ssdl_experiments::comparison::{self, Choice};
 use ssdl_experiments::graphs::{self, Scope};
-use ssdl_experiments::{Closer, Plan, Rows};
+use ssdl_experiments::{AnyPlan, Example, RowFile};
 use ssdl_report::{Judged, Page, Subject};
 
 use crate::args::{Common, Experiment};
@@ -17,7 +17,7 @@ use crate::{cancel, output, pages, print};
 
 /// Runs the command.
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
-    let plan = Plan::find(&args.name)?;
+    let plan = AnyPlan::find(&args.name)?;
     let started = Instant::now();
     let path = out(args);
     if let Some(report) = &args.report {
@@ -26,10 +26,10 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
     }
     let mut page = pages::begun(plan.title().to_owned(), String::new());
     let (tables, count) = match &plan {
-        Plan::Graphs(plan) => {
+        AnyPlan::Graphs(plan) => {
             refuse_of_comparisons(args)?;
             let scope = if args.quick { Scope::Quick } else { Scope::Full };
-            let rows = Rows::open(&path)?;
+            let rows = RowFile::open(&path)?;
             watched(args, common, |folder, counter| {
                 graphs::run(plan, scope, folder, &rows, counter)
             })?;
@@ -38,10 +38,10 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.about_tables =
                 "Errors in per cent; the smaller of ours and the paper's is marked.".into();
             let threads = common.threads.into();
-            look(&mut page, args, common, |folder| graphs::closer(plan, threads, folder))?;
+            look(&mut page, args, common, |folder| graphs::example(plan, threads, folder))?;
             (graphs::report(plan, &shown), shown.len())
         }
-        Plan::Comparison(plan) => {
+        AnyPlan::Comparison(plan) => {
             if args.quick {
                 return Err(Failure::Misuse(
                     "this plan has no small grid; choose with --seeds and --methods".into(),
@@ -54,7 +54,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 again: args.again,
             };
             choice.check(plan)?;
-            let rows = Rows::open(&path)?;
+            let rows = RowFile::open(&path)?;
             watched(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
@@ -64,7 +64,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.curves = comparison::curves(plan, &shown);
             page.about_tables =
                 "Accuracy in per cent; the better of ours and the paper's is marked.".into();
-            look(&mut page, args, common, |folder| comparison::closer(plan, &choice, folder))?;
+            look(&mut page, args, common, |folder| comparison::example(plan, &choice, folder))?;
             let make = if args.brief { comparison::overview } else { comparison::report };
             (make(plan, &shown), rows.all().len())
         }
@@ -95,38 +95,37 @@ fn look(
     page: &mut Page,
     args: &Experiment,
     common: &Common,
-    closer: impl FnOnce(&Path) -> ssdl_experiments::Result<Option<Closer>>,
+    example: impl FnOnce(&Path) -> ssdl_experiments::Result<Option<Example>>,
 ) -> Outcome {
     if args.report.is_none() {
         return Ok(());
     }
     if args.tables {
-        page.missing.push(
-            "A closer look at one model is missing: it needs a fit, and --tables runs none.".into(),
-        );
+        page.missing
+            .push("One model in detail is missing: it needs a fit, and --tables runs none.".into());
         return Ok(());
     }
     let folder = data(args)?;
-    let Some(closer) = closer(&folder).map_err(|error| told(error, &folder))? else {
+    let Some(example) = example(&folder).map_err(|error| told(error, &folder))? else {
         return Ok(());
     };
-    let model = &closer.model;
-    let (seen, prediction) = pages::see(model, closer.test.clone(), common.threads.into())?;
+    let model = &example.model;
+    let (seen, prediction) = pages::see(model, example.test.clone(), common.threads.into())?;
     let subject = Subject {
         model,
-        training: Some(&closer.training),
+        training: Some(&example.training),
         training_names: None,
         feature_names: None,
         judged: Judged::Others {
-            raw: &closer.test,
+            raw: &example.test,
             seen: &seen,
             prediction: &prediction,
-            truth: &closer.truth,
+            truth: &example.truth,
             names: None,
         },
     };
     page.look = Some(pages::look(&subject, common.threads.into())?);
-    page.look_name = Some(closer.name);
+    page.look_name = Some(example.name);
     Ok(())
 }
 

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ssdl::fit::{Stop, term_names};
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{Error, Model, Real, Samples};
 use ssdl_experiments::hidden::{self, Trial};
-use ssdl_experiments::tune::Setting;
+use ssdl_experiments::tune::Configuration;
 use ssdl_report::Page;
 
 use super::summary::{self, Fitted};
 use crate::args::{Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
-use crate::progress::{FitCounter, Onlooker};
+use crate::progress::{FitCounter, ProgressView};
 use crate::{cancel, input, output, print};
 
 /// Runs the command.
@@ -28,17 +28,17 @@ pub fn run(args: &Fit, common: &Common) -> Outcome {
 }
 
 /// Method, preparation and knobs, from the command line or from a file of `ssdl tune`.
-fn asked(args: &Fit) -> Outcome<Setting> {
+fn asked(args: &Fit) -> Outcome<Configuration> {
     let Some(path) = &args.knobs else {
-        return Ok(Setting::new(&args.method, args.prepare.clone(), &args.set));
+        return Ok(Configuration::new(&args.method, args.prepare.clone(), &args.set));
     };
-    let file = Setting::read(path)?;
+    let file = Configuration::read(path)?;
     let mut knobs = file.pairs();
     knobs.retain(|(name, _)| args.set.iter().all(|(own, _)| own != name));
     knobs.extend(args.set.iter().cloned());
     // A file without steps asks for none; the command line without steps asks for the default.
     let prepare = if file.prepare.is_empty() { vec!["none".into()] } else { file.prepare };
-    Ok(Setting::new(&file.method, prepare, &knobs))
+    Ok(Configuration::new(&file.method, prepare, &knobs))
 }
 
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
@@ -71,9 +71,9 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     }
 
     let kept = args.report.is_some().then(|| samples.clone());
-    let mut onlooker = Onlooker::new(common.quiet);
-    let model = method.fit(&knobs, samples, &options, &mut onlooker);
-    let notices = onlooker.finish();
+    let mut view = ProgressView::new(common.quiet);
+    let model = method.fit(&knobs, samples, &options, &mut view);
+    let notices = view.finish();
     let model = model.map_err(|error| Failure::about(&args.data.data, error))?;
     let started = Instant::now();
     model.save(&args.model)?;
@@ -117,12 +117,12 @@ fn page<T: Real>(
 }
 
 /// Preparation, seed and limits; an unknown or impossible step is found here.
-fn options<T: Real>(args: &Fit, asked: &Setting, common: &Common) -> Outcome<Options<T>> {
-    let mut options = Options {
+fn options<T: Real>(args: &Fit, asked: &Configuration, common: &Common) -> Outcome<FitOptions<T>> {
+    let mut options = FitOptions {
         seed: common.seed,
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
-        ..Options::default()
+        ..FitOptions::default()
     };
     if let Some(plans) = input::plans(&asked.prepare)? {
         options.prepare = plans;

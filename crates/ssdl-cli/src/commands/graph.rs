@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 use ssdl::graph::{Connected, Graph as _, GraphKnobs, Portrait};
 use ssdl::knobs::Knobbed;
-use ssdl::methods::Options;
+use ssdl::methods::FitOptions;
 use ssdl::samples::prepare::Pipeline;
 use ssdl::{Labels, threads};
 
@@ -21,7 +21,7 @@ const LISTED: usize = 8;
 /// Runs the command.
 pub fn run(args: &Graph, common: &Common) -> Outcome {
     let knobs = GraphKnobs::from_pairs(&args.set)?;
-    let plans = input::plans(&args.prepare)?.unwrap_or(Options::<f64>::default().prepare);
+    let plans = input::plans(&args.prepare)?.unwrap_or(FitOptions::<f64>::default().prepare);
     let table = input::read(&args.data, args.image)?;
     let n_samples = table.features.columns();
     let image = input::image(&args.data, args.image, &table)?;

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use ssdl::methods::{self, Options};
-use ssdl_experiments::tune::{Budget, Found, Setting, tune};
+use ssdl::methods::{self, FitOptions};
+use ssdl_experiments::tune::{Budget, Configuration, Found, tune};
 
 use super::summary::typed;
 use crate::args::{Common, Tune};
@@ -28,7 +28,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
         return Err(Failure::Misuse("a search needs a fit and some seconds at least".into()));
     }
     let mut options =
-        Options { seed: common.seed, threads: common.threads.into(), ..Options::default() };
+        FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
     if let Some(plans) = input::plans(&args.prepare)? {
         options.prepare = plans;
     }
@@ -45,7 +45,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
         other => other.into(),
     })?;
     let steps: Vec<String> = options.prepare.iter().map(ToString::to_string).collect();
-    let text = Setting::new(&args.method, steps, &found.knobs).text()?;
+    let text = Configuration::new(&args.method, steps, &found.knobs).text()?;
     if let Some(path) = &args.out {
         output::write(path, text.as_bytes())?;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use ssdl::samples::split::{self, Split as Parts};
 use ssdl::{Labels, Matrix};
-use ssdl_data::{Column, Options};
+use ssdl_data::{Column, ReadOptions};
 
 use super::plan::{Data, Split};
 use crate::{Error, Result};
@@ -44,12 +44,12 @@ impl Stack {
     ) -> Result<()> {
         for (at, file) in files.iter().enumerate() {
             let path = folder.join(file);
-            let options = Options {
+            let options = ReadOptions {
                 format: data.format.as_deref().map(str::parse).transpose()?,
                 label_column: data.label_column.as_deref().map(Column::from),
                 features_array: data.array.clone(),
                 image: data.image,
-                ..Options::default()
+                ..ReadOptions::default()
             };
             let table = ssdl_data::read(&path, &options)?;
             let refuse = |reason: String| Error::Plan { path: path.clone(), reason };
@@ -63,7 +63,9 @@ impl Stack {
             self.n_features = n_features;
             self.image = self.image.or(table.image);
             let labels = match labels.get(at) {
-                Some(labels) => ssdl_data::read_labels(folder.join(labels), &Options::default())?,
+                Some(labels) => {
+                    ssdl_data::read_labels(folder.join(labels), &ReadOptions::default())?
+                }
                 None => table.labels.unwrap_or_default(),
             };
             let known = labels.iter().flatten().count();

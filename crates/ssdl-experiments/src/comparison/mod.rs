@@ -16,8 +16,8 @@ use data::Loaded;
 use ssdl::samples::split::Split as Parts;
 use task::Task;
 
-use crate::rows::Rows;
-use crate::{Closer, Error, Result, Watch};
+use crate::rows::RowFile;
+use crate::{Error, Example, Monitor, Result};
 
 /// What of a plan is run, and how.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +40,8 @@ pub fn run(
     plan: &Plan,
     choice: &Choice,
     folder: &Path,
-    rows: &Rows<Row>,
-    watch: &dyn Watch,
+    rows: &RowFile<Row>,
+    watch: &dyn Monitor,
 ) -> Result<()> {
     choice.check(plan)?;
     rows.check_version()?;
@@ -87,7 +87,7 @@ pub fn run(
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.
-pub fn closer(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Closer>> {
+pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Example>> {
     choice.check(plan)?;
     for data in &plan.data {
         let Some(run) = plan.runs_of(data).find(|run| wanted(choice, run)) else { continue };
@@ -102,7 +102,7 @@ pub fn closer(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Clos
         let most = tasks.iter().rev().max_by_key(|(_, _, parts)| parts.unlabelled.len());
         if let Some((split, seed, parts)) = most {
             let task = Task { data, split, run, seed: *seed, parts };
-            return task.closer(&loaded, choice).map(Some);
+            return task.example(&loaded, choice).map(Some);
         }
     }
     Ok(None)

@@ -225,7 +225,7 @@ impl Run {
         let about = |error: ssdl::Error| format!("run `{}`: {error}", self.name);
         let method = ssdl::methods::find::<f32>(&self.method).map_err(about)?;
         method.check(&self.knobs()).map_err(about)?;
-        let steps: ssdl::Result<Vec<ssdl::samples::prepare::Plan>> =
+        let steps: ssdl::Result<Vec<ssdl::samples::prepare::StepChoice>> =
             self.prepare.iter().map(|step| step.parse()).collect();
         steps.map(drop).map_err(about)
     }

@@ -1,4 +1,4 @@
-//! Rows into tables and curves: mean and spread over the seeds, the paper's numbers beside.
+//! RowFile into tables and curves: mean and spread over the seeds, the paper's numbers beside.
 
 use std::fmt::Write;
 

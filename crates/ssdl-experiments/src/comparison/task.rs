@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::samples::split::Split as Parts;
 use ssdl::{Labels, Model, Prediction, Samples};
 
@@ -14,7 +14,7 @@ use super::row::Row;
 use crate::memory::{forget_peak, peak};
 use crate::numbers::round;
 use crate::tune::{Budget, tune};
-use crate::{Closer, Result, Watch};
+use crate::{Example, Monitor, Result};
 
 /// One fit that is wanted.
 pub(super) struct Task<'a> {
@@ -82,14 +82,14 @@ impl Task<'_> {
         Ok(Samples::new(loaded.features.select_columns(&train), labels)?)
     }
 
-    fn options(&self, loaded: &Loaded, choice: &Choice) -> Result<Options<f32>> {
+    fn options(&self, loaded: &Loaded, choice: &Choice) -> Result<FitOptions<f32>> {
         let steps: ssdl::Result<Vec<_>> = self.run.prepare.iter().map(|s| s.parse()).collect();
-        Ok(Options {
+        Ok(FitOptions {
             seed: self.seed,
             threads: choice.threads,
             prepare: steps?,
             image: loaded.image,
-            ..Options::default()
+            ..FitOptions::default()
         })
     }
 
@@ -97,7 +97,7 @@ impl Task<'_> {
     fn model(
         &self,
         samples: Samples<f32>,
-        options: &Options<f32>,
+        options: &FitOptions<f32>,
     ) -> Result<(Model<f32>, String, f64)> {
         let method = methods::find::<f32>(&self.run.method)?;
         let started = Instant::now();
@@ -144,14 +144,14 @@ impl Task<'_> {
     }
 
     /// The same fit, to be looked at from near.
-    pub fn closer(&self, loaded: &Loaded, choice: &Choice) -> Result<Closer> {
+    pub fn example(&self, loaded: &Loaded, choice: &Choice) -> Result<Example> {
         let samples = self.samples(loaded)?;
         let training = samples.features().clone();
         let (model, ..) = self.model(samples, &self.options(loaded, choice)?)?;
         let (classes, assigned) = (loaded.labels.classes(), loaded.labels.assigned());
         let test = &self.parts.test;
         let name = |&j: &usize| assigned[j].map(|class| classes[class].clone());
-        Ok(Closer {
+        Ok(Example {
             name: format!(
                 "{} on {}, {}, seed {}",
                 self.run.name, self.data.name, self.split.name, self.seed
@@ -167,7 +167,7 @@ impl Task<'_> {
 /// Nobody looks on within a fit of the plan.
 struct Unseen;
 
-impl Watch for Unseen {
+impl Monitor for Unseen {
     fn done(&self, _: usize, _: usize, _: &str) {}
 
     fn stop(&self) -> bool {

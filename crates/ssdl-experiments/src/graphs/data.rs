@@ -7,7 +7,7 @@ use ssdl::random::{Purpose, normal, substream};
 use ssdl::samples::prepare::Pipeline;
 use ssdl::samples::split::per_class;
 use ssdl::{Labels, Matrix};
-use ssdl_data::{Column as Place, Options};
+use ssdl_data::{Column as Place, ReadOptions};
 
 use super::plan::{Column, Data, Plan};
 use crate::{Error, Result};
@@ -96,7 +96,7 @@ impl Raw {
 }
 
 fn read(data: &Data, path: &Path) -> Result<(Matrix<f32>, Labels)> {
-    let options = Options { label_column: Some(Place::Index(0)), ..Options::default() };
+    let options = ReadOptions { label_column: Some(Place::Index(0)), ..ReadOptions::default() };
     let table = ssdl_data::read(path, &options)?;
     let labels = Labels::from_names(&table.labels.unwrap_or_default());
     if labels.n_labelled() < table.features.columns() {

@@ -12,7 +12,7 @@ mod row;
 mod sweep;
 mod table;
 
-pub use plan::{Column, GRAPHS, Grid, Plan, Scope, Setting};
+pub use plan::{Column, GRAPHS, Grid, GridGraph, Plan, Scope};
 pub use row::Row;
 pub use table::{report, tables};
 
@@ -20,11 +20,11 @@ use std::path::Path;
 
 use ssdl::Samples;
 use ssdl::fit::Silent;
-use ssdl::methods::{GraphSc, Options};
+use ssdl::methods::{FitOptions, GraphSc};
 use ssdl::prelude::*;
 
-use crate::rows::Rows;
-use crate::{Closer, Result, Watch};
+use crate::rows::RowFile;
+use crate::{Example, Monitor, Result};
 
 /// Runs what is missing of a plan on the data in a folder; rows that exist are not run again.
 ///
@@ -34,8 +34,8 @@ pub fn run(
     plan: &Plan,
     scope: Scope,
     folder: &Path,
-    rows: &Rows<Row>,
-    watch: &dyn Watch,
+    rows: &RowFile<Row>,
+    watch: &dyn Monitor,
 ) -> Result<()> {
     rows.check_version()?;
     let raw = data::Raw::read(&plan.data, folder)?;
@@ -56,21 +56,21 @@ pub fn run(
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.
-pub fn closer(plan: &Plan, threads: usize, folder: &Path) -> Result<Option<Closer>> {
+pub fn example(plan: &Plan, threads: usize, folder: &Path) -> Result<Option<Example>> {
     let Some(column) = plan.columns().into_iter().next() else { return Ok(None) };
     let drawn = data::Raw::read(&plan.data, folder)?.drawn(plan, column)?;
-    let options = Options {
+    let options = FitOptions {
         seed: plan.method.seeds.first().copied().unwrap_or(0),
         threads,
         prepare: plan.data.steps()?,
         image: plan.data.image,
-        ..Options::default()
+        ..FitOptions::default()
     };
     let method = GraphSc::new().n_atoms(plan.method.n_atoms).sparsity(plan.method.sparsity);
     let samples = Samples::new(drawn.train.clone(), drawn.labels)?;
     let model = method.fit_with(samples, &options, &mut Silent)?;
     let (names, assigned) = (drawn.test_labels.classes(), drawn.test_labels.assigned());
-    Ok(Some(Closer {
+    Ok(Some(Example {
         name: format!("sparse coding on an LLE graph, {}", column.name()),
         model,
         training: drawn.train,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use ssdl::graph::{GraphChoice, GraphKnobs, Width};
-use ssdl::samples::prepare::Plan as Step;
+use ssdl::samples::prepare::StepChoice;
 
 /// A comparison of graphs.
 #[derive(Clone, Debug, Deserialize)]
@@ -140,7 +140,7 @@ pub struct Grid {
 
 /// A graph of the grid, with knobs as the file writes them.
 #[derive(Clone, Copy, Debug)]
-pub enum Setting {
+pub enum GridGraph {
     /// No graph.
     None,
     /// LLE.
@@ -227,7 +227,7 @@ impl Plan {
 
 impl Data {
     /// The preparation.
-    pub(super) fn steps(&self) -> ssdl::Result<Vec<Step>> {
+    pub(super) fn steps(&self) -> ssdl::Result<Vec<StepChoice>> {
         self.prepare.iter().map(|step| step.parse()).collect()
     }
 }
@@ -247,17 +247,17 @@ impl Column {
 impl Grid {
     /// Every graph, the costly ones first so that the last to finish are short.
     #[must_use]
-    pub fn settings(&self) -> Vec<Setting> {
+    pub fn settings(&self) -> Vec<GridGraph> {
         let knobs = &self.knobs;
         let mut all = Vec::new();
-        all.extend(knobs.smoothness.iter().map(|&smoothness| Setting::Learnt(smoothness)));
+        all.extend(knobs.smoothness.iter().map(|&smoothness| GridGraph::Learnt(smoothness)));
         for &percentile in knobs.percentile.iter().rev() {
-            all.extend(knobs.width.iter().map(|&width| Setting::Threshold(percentile, width)));
+            all.extend(knobs.width.iter().map(|&width| GridGraph::Threshold(percentile, width)));
         }
         for &k in &knobs.n_neighbors {
-            all.extend(knobs.width.iter().map(|&width| Setting::Heat(k, width)));
+            all.extend(knobs.width.iter().map(|&width| GridGraph::Heat(k, width)));
         }
-        all.extend(knobs.n_neighbors.iter().map(|&k| Setting::Lle(k)));
+        all.extend(knobs.n_neighbors.iter().map(|&k| GridGraph::Lle(k)));
         all
     }
 
@@ -268,7 +268,7 @@ impl Grid {
     }
 }
 
-impl Setting {
+impl GridGraph {
     /// Name of the graph.
     #[must_use]
     pub fn graph(self) -> &'static str {

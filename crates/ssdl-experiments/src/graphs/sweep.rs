@@ -9,17 +9,17 @@ use ssdl::classifier::svm::SvmKnobs;
 use ssdl::fit::{Silent, Start};
 use ssdl::graph::Connected;
 use ssdl::knobs;
-use ssdl::methods::{GraphSc, Options};
+use ssdl::methods::{FitOptions, GraphSc};
 use ssdl::model::Seen;
 use ssdl::prelude::*;
 use ssdl::{Model, Samples};
 
 use super::data::Problem;
-use super::plan::{Grid, Plan, Setting};
+use super::plan::{Grid, GridGraph, Plan};
 use super::row::Row;
 use crate::numbers::round;
-use crate::rows::Rows;
-use crate::{Error, Result, Watch};
+use crate::rows::RowFile;
+use crate::{Error, Monitor, Result};
 
 /// Where this column stands among all fits.
 #[derive(Clone, Copy)]
@@ -33,9 +33,9 @@ pub fn run(
     plan: &Plan,
     grid: &Grid,
     problem: &Problem,
-    rows: &Rows<Row>,
+    rows: &RowFile<Row>,
     place: Place,
-    watch: &dyn Watch,
+    watch: &dyn Monitor,
 ) -> Result<()> {
     let sweep = Sweep { plan, grid, problem, rows };
     let name = problem.column.name();
@@ -44,11 +44,11 @@ pub fn run(
         let now = done.fetch_add(fits, Ordering::Relaxed) + fits;
         watch.done(now, place.total, &name);
     };
-    let missing: Vec<Setting> =
+    let missing: Vec<GridGraph> =
         grid.settings().into_iter().filter(|setting| !sweep.is_done(*setting)).collect();
     let per_setting = grid.seeds.len() * grid.knobs.manifold.len();
     tell(per_setting * (grid.settings().len() - missing.len()));
-    if missing.is_empty() && sweep.is_done(Setting::None) {
+    if missing.is_empty() && sweep.is_done(GridGraph::None) {
         tell(grid.seeds.len());
         return Ok(());
     }
@@ -83,7 +83,7 @@ struct Sweep<'a> {
     plan: &'a Plan,
     grid: &'a Grid,
     problem: &'a Problem,
-    rows: &'a Rows<Row>,
+    rows: &'a RowFile<Row>,
 }
 
 /// What the fits of one graph share: the graph, and the test samples as they join it.
@@ -94,9 +94,9 @@ struct Shared {
 
 impl Sweep<'_> {
     /// The rows that a setting will have, without their results.
-    fn wanted(&self, setting: Setting) -> Vec<Row> {
+    fn wanted(&self, setting: GridGraph) -> Vec<Row> {
         let strengths: &[f64] = match setting {
-            Setting::None => &[0.0],
+            GridGraph::None => &[0.0],
             _ => &self.grid.knobs.manifold,
         };
         let mut rows = Vec::new();
@@ -106,11 +106,11 @@ impl Sweep<'_> {
         rows
     }
 
-    fn is_done(&self, setting: Setting) -> bool {
+    fn is_done(&self, setting: GridGraph) -> bool {
         self.rows.has_all(&self.wanted(setting))
     }
 
-    fn blank(&self, setting: Setting, seed: u64, manifold: f64) -> Row {
+    fn blank(&self, setting: GridGraph, seed: u64, manifold: f64) -> Row {
         Row {
             graph: setting.graph().to_owned(),
             n_labelled: self.problem.column.labelled,
@@ -132,16 +132,16 @@ impl Sweep<'_> {
     /// The fit without a graph, where all others of this seed start.
     fn without_graph(&self, seed: u64) -> Result<Option<Start<f32>>> {
         let started = Instant::now();
-        let model = self.fit(Setting::None, 0.0, seed, (None, None))?;
-        if !self.is_done(Setting::None) {
-            let row = self.blank(Setting::None, seed, 0.0);
+        let model = self.fit(GridGraph::None, 0.0, seed, (None, None))?;
+        if !self.is_done(GridGraph::None) {
+            let row = self.blank(GridGraph::None, seed, 0.0);
             self.rows.add(&[self.judge(row, &model, None, started)?])?;
         }
         Ok(model.start(&self.problem.train)?)
     }
 
     /// One graph: all seeds, each along growing strength.
-    fn with_graph(&self, setting: Setting, plain: &[Option<Start<f32>>]) -> Result<()> {
+    fn with_graph(&self, setting: GridGraph, plain: &[Option<Start<f32>>]) -> Result<()> {
         let graph = Arc::new(self.knobs(setting).choose().build(&self.problem.train)?);
         let shared = Shared { graph, test: OnceLock::new() };
         let chains: Result<Vec<Vec<Row>>> = self
@@ -154,14 +154,14 @@ impl Sweep<'_> {
         self.rows.add(&chains?.concat())
     }
 
-    fn knobs(&self, setting: Setting) -> ssdl::graph::GraphKnobs {
+    fn knobs(&self, setting: GridGraph) -> ssdl::graph::GraphKnobs {
         setting.knobs(self.problem.mean_distance / self.grid.knobs.mean_distance)
     }
 
     /// Growing strengths, each from the solution of the one before.
     fn chain(
         &self,
-        setting: Setting,
+        setting: GridGraph,
         shared: &Shared,
         seed: u64,
         mut start: Option<Start<f32>>,
@@ -181,7 +181,7 @@ impl Sweep<'_> {
 
     fn fit(
         &self,
-        setting: Setting,
+        setting: GridGraph,
         manifold: f64,
         seed: u64,
         (shared, start): (Option<&Shared>, Option<Start<f32>>),
@@ -202,7 +202,8 @@ impl Sweep<'_> {
         let learner = learner.manifold(manifold).halve_new(method.halve_new);
         let graph = shared.map(|shared| shared.graph.clone() as _);
         // The samples of a column are prepared once for all.
-        let options = Options { seed, prepare: Vec::new(), graph, start, ..Options::default() };
+        let options =
+            FitOptions { seed, prepare: Vec::new(), graph, start, ..FitOptions::default() };
         let samples = Samples::new(self.problem.train.clone(), self.problem.labels.clone())?;
         Ok(learner.fit_with(samples, &options, &mut Silent)?)
     }

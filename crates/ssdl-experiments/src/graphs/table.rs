@@ -1,4 +1,4 @@
-//! Rows into tables, beside the paper's.
+//! RowFile into tables, beside the paper's.
 
 use std::collections::BTreeMap;
 

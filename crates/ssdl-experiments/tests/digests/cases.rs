@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Method, Options};
+use ssdl::methods::{self, FitOptions, Method};
 use ssdl::samples::split::per_class;
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
@@ -55,9 +55,9 @@ pub fn usps(folder: &Path) -> Vec<Row> {
         places.iter().map(|place| place.as_u64().unwrap() as usize).collect()
     };
     let (labelled, unlabelled, test) = (list("labelled"), list("unlabelled"), list("test"));
-    let options = ssdl_data::Options {
+    let options = ssdl_data::ReadOptions {
         label_column: Some(ssdl_data::Column::Index(0)),
-        ..ssdl_data::Options::default()
+        ..ssdl_data::ReadOptions::default()
     };
     let (mut values, mut names) = (Vec::new(), Vec::new());
     for file in ["usps/zip.train.gz", "usps/zip.test.gz"] {
@@ -102,7 +102,7 @@ impl<T: Real> Case<'_, T> {
             places.iter().enumerate().map(|(at, &j)| classes[j].filter(|_| at < labelled.len()));
         let labels = Labels::new(self.truth.classes().to_vec(), given.collect()).unwrap();
         let samples = Samples::new(self.features.select_columns(&places), labels).unwrap();
-        let options = Options { seed: self.n_seed, image: self.image, ..Options::default() };
+        let options = FitOptions { seed: self.n_seed, image: self.image, ..FitOptions::default() };
         let found: &dyn Method<T> = methods::find(method).unwrap();
         let model = found.fit(&pairs, samples, &options, &mut Silent).unwrap();
         let new = self.features.select_columns(test);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
-use ssdl_experiments::comparison::{Choice, Row, closer, curves, overview, report, run, tables};
-use ssdl_experiments::{Along, Error, Plan, Rows};
+use ssdl_experiments::comparison::{Choice, Row, curves, example, overview, report, run, tables};
+use ssdl_experiments::{Along, AnyPlan, Error, RowFile};
 
 const PLAN: &str = r#"
 kind = "comparison"
@@ -53,9 +53,9 @@ accuracy = 70.0
 "#;
 
 fn plan(text: &str) -> ssdl_experiments::comparison::Plan {
-    match Plan::parse(text, Path::new("plan.toml")).unwrap() {
-        Plan::Comparison(plan) => plan,
-        Plan::Graphs(_) => panic!("a comparison"),
+    match AnyPlan::parse(text, Path::new("plan.toml")).unwrap() {
+        AnyPlan::Comparison(plan) => plan,
+        AnyPlan::Graphs(_) => panic!("a comparison"),
     }
 }
 
@@ -66,7 +66,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn all(folder: &Path, choice: &Choice) -> Vec<Row> {
-    let rows = Rows::open(&folder.join("rows.csv")).unwrap();
+    let rows = RowFile::open(&folder.join("rows.csv")).unwrap();
     run(&plan(PLAN), choice, folder, &rows, &Counter::new(usize::MAX)).unwrap();
     rows.all()
 }
@@ -108,7 +108,7 @@ fn test_samples_may_have_files_of_their_own() {
     );
     assert!(refusal(&text).contains("leave `test` away"), "{}", refusal(&text));
     let text = text.replace("unlabelled = 6\ntest = 10\n", "");
-    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let rows = RowFile::open(&folder.path().join("rows.csv")).unwrap();
     let choice = Choice { threads: 1, methods: vec!["svm".into()], ..Choice::default() };
     run(&plan(&text), &choice, folder.path(), &rows, &Counter::new(usize::MAX)).unwrap();
     for row in rows.all() {
@@ -125,7 +125,7 @@ fn rows_of_another_version_are_not_mixed_with_ours() {
     let path = folder.path().join("rows.csv");
     let older = std::fs::read_to_string(&path).unwrap().replace(env!("CARGO_PKG_VERSION"), "0.0.1");
     std::fs::write(&path, &older).unwrap();
-    let rows = Rows::open(&path).unwrap();
+    let rows = RowFile::open(&path).unwrap();
     let outcome = run(&plan(PLAN), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
     let said = outcome.unwrap_err().to_string();
     assert!(said.contains("rows of version 0.0.1") && said.contains("--out"), "{said}");
@@ -154,7 +154,7 @@ fn rows_that_exist_are_not_run_again_unless_asked() {
 #[test]
 fn an_interrupted_run_goes_on_where_it_stopped() {
     let folder = folder();
-    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let rows = RowFile::open(&folder.path().join("rows.csv")).unwrap();
     let choice = Choice { threads: 1, ..Choice::default() };
     let stopped = run(&plan(PLAN), &choice, folder.path(), &rows, &Counter::new(2));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
@@ -168,14 +168,14 @@ fn a_search_for_knobs_uses_the_labels_of_the_split_alone() {
     let folder = folder();
     let text = PLAN.replace("name = \"ours\"\n", "name = \"ours\"\ntune = 4\n");
     let text = text.replace("seeds = [0, 1]", "seeds = [0]");
-    let rows = Rows::open(&folder.path().join("rows.csv")).unwrap();
+    let rows = RowFile::open(&folder.path().join("rows.csv")).unwrap();
     let choice = Choice { methods: vec!["ours".into()], threads: 1, ..Choice::default() };
     run(&plan(&text), &choice, folder.path(), &rows, &Counter::new(usize::MAX)).unwrap();
     assert!(rows.all().iter().all(|row: &Row| row.found.contains("n_atoms=9")), "{:?}", rows.all());
 }
 
 fn refusal(text: &str) -> String {
-    Plan::parse(text, Path::new("plan.toml")).err().map_or_else(String::new, |e| e.to_string())
+    AnyPlan::parse(text, Path::new("plan.toml")).err().map_or_else(String::new, |e| e.to_string())
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn splits_and_files_that_cannot_be_are_named() {
     let folder = folder();
     let choice = Choice { threads: 1, ..Choice::default() };
     let said = |text: &str| {
-        let rows = Rows::open(&folder.path().join("other.csv")).unwrap();
+        let rows = RowFile::open(&folder.path().join("other.csv")).unwrap();
         let outcome = run(&plan(text), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
         outcome.unwrap_err().to_string()
     };
@@ -223,7 +223,7 @@ fn splits_and_files_that_cannot_be_are_named() {
     assert!(said(&with_file(beyond)).contains("sample 900 of 90"));
     assert!(said(&with_file("{}")).contains("not index lists"));
     std::fs::write(folder.path().join("rows.csv"), "a,b\n1,2\n").unwrap();
-    let other = Rows::<Row>::open(&folder.path().join("rows.csv")).err().unwrap().to_string();
+    let other = RowFile::<Row>::open(&folder.path().join("rows.csv")).err().unwrap().to_string();
     assert!(other.contains("rows.csv") && other.contains("--out"), "{other}");
 }
 
@@ -256,7 +256,7 @@ fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
         let text = PLAN[tail..].replace("split = \"few\"", "split = \"6\"");
         format!("{head}{}{text}", sizes.iter().map(split).collect::<String>())
     };
-    let rows = Rows::open(&folder.path().join("curve.csv")).unwrap();
+    let rows = RowFile::open(&folder.path().join("curve.csv")).unwrap();
     let plan_of = |text: &str| plan(text);
     let three = plan_of(&sizes(&[6, 0, 12]));
     let choice = Choice { threads: 1, ..Choice::default() };
@@ -282,7 +282,7 @@ fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
 fn the_model_from_near_is_the_one_with_most_unlabelled_samples() {
     let folder = folder();
     let choice = Choice { threads: 1, ..Choice::default() };
-    let near = closer(&plan(PLAN), &choice, folder.path()).unwrap().unwrap();
+    let near = example(&plan(PLAN), &choice, folder.path()).unwrap().unwrap();
     assert_eq!(near.name, "ours on clouds, few, seed 0");
     assert_eq!((near.training.columns(), near.test.columns(), near.truth.len()), (27, 30, 30));
     let said = near.model.predict(near.test).unwrap().labels;
@@ -293,7 +293,7 @@ fn the_model_from_near_is_the_one_with_most_unlabelled_samples() {
     assert!((row.unwrap().test_accuracy - share).abs() < 0.01, "the fit is that of its row");
     let svm = Choice { methods: vec!["svm".into()], seeds: vec![1], ..choice };
     assert_eq!(
-        closer(&plan(PLAN), &svm, folder.path()).unwrap().unwrap().name,
+        example(&plan(PLAN), &svm, folder.path()).unwrap().unwrap().name,
         "svm on clouds, few, seed 1"
     );
 }

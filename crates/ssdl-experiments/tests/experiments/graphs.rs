@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
 use ssdl_experiments::graphs::{Row, Scope, report, run};
-use ssdl_experiments::{Error, Plan, Rows};
+use ssdl_experiments::{AnyPlan, Error, RowFile};
 
 const PLAN: &str = r#"
 kind = "graphs"
@@ -50,9 +50,9 @@ lle = [8.0, nan]
 "#;
 
 fn plan(text: &str) -> ssdl_experiments::graphs::Plan {
-    match Plan::parse(text, Path::new("plan.toml")).unwrap() {
-        Plan::Graphs(plan) => *plan,
-        Plan::Comparison(_) => panic!("graphs"),
+    match AnyPlan::parse(text, Path::new("plan.toml")).unwrap() {
+        AnyPlan::Graphs(plan) => *plan,
+        AnyPlan::Comparison(_) => panic!("graphs"),
     }
 }
 
@@ -64,7 +64,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn rows_of(folder: &Path, text: &str, scope: Scope) -> Vec<Row> {
-    let rows = Rows::open(&folder.join("rows.csv")).unwrap();
+    let rows = RowFile::open(&folder.join("rows.csv")).unwrap();
     run(&plan(text), scope, folder, &rows, &Counter::new(usize::MAX)).unwrap();
     rows.all()
 }
@@ -116,7 +116,7 @@ fn sharing_changes_the_way_not_the_problem() {
 #[test]
 fn an_interrupted_sweep_keeps_its_rows_and_bad_plans_are_refused() {
     let folder = folder();
-    let rows = Rows::<Row>::open(&folder.path().join("rows.csv")).unwrap();
+    let rows = RowFile::<Row>::open(&folder.path().join("rows.csv")).unwrap();
     let stopped = run(&plan(PLAN), Scope::Full, folder.path(), &rows, &Counter::new(3));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     assert!(!rows.all().is_empty());

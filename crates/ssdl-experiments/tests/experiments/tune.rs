@@ -1,17 +1,17 @@
 //! A search sees no label that it is judged by, keeps to its budget, and never ends up worse.
 
 use crate::common::{Counter, write_clouds};
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{Labels, Samples};
-use ssdl_experiments::tune::{Budget, Setting, tune};
+use ssdl_experiments::tune::{Budget, Configuration, tune};
 
 pub fn samples(labels_of_class: usize) -> Samples<f32> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("clouds.txt");
     write_clouds(&path, 45, 3);
-    let options = ssdl_data::Options {
+    let options = ssdl_data::ReadOptions {
         label_column: Some(ssdl_data::Column::Index(0)),
-        ..ssdl_data::Options::default()
+        ..ssdl_data::ReadOptions::default()
     };
     let table = ssdl_data::read(&path, &options).unwrap();
     let names: Vec<Option<String>> = table
@@ -24,8 +24,8 @@ pub fn samples(labels_of_class: usize) -> Samples<f32> {
     Samples::new(table.features.cast(), Labels::from_names(&names)).unwrap()
 }
 
-pub fn options() -> Options<f32> {
-    Options { threads: 1, ..Options::default() }
+pub fn options() -> FitOptions<f32> {
+    FitOptions { threads: 1, ..FitOptions::default() }
 }
 
 pub fn fixed() -> Vec<(String, String)> {
@@ -81,11 +81,11 @@ fn settings_survive_their_file() {
     let knobs = [("sparsity", "0.3"), ("n_atoms", "20"), ("graph", "heat"), ("revive", "false")];
     let knobs: Vec<(String, String)> =
         knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let setting = Setting::new("ssdl-ga", vec!["scale=5".into()], &knobs);
+    let setting = Configuration::new("ssdl-ga", vec!["scale=5".into()], &knobs);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("knobs.toml");
     std::fs::write(&path, setting.text().unwrap()).unwrap();
-    let again = Setting::read(&path).unwrap();
+    let again = Configuration::read(&path).unwrap();
     assert_eq!(again, setting);
     let mut pairs = again.pairs();
     pairs.sort();
@@ -93,5 +93,5 @@ fn settings_survive_their_file() {
     expected.sort();
     assert_eq!(pairs, expected);
     std::fs::write(&path, "nonsense = 1").unwrap();
-    assert!(Setting::read(&path).unwrap_err().to_string().contains("knobs.toml"));
+    assert!(Configuration::read(&path).unwrap_err().to_string().contains("knobs.toml"));
 }

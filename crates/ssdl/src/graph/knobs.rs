@@ -1,6 +1,6 @@
 //! The choice of a graph by knobs, for every method that has one.
 
-use super::{Connected, Graph, Heat, Learnt, Lle, Threshold, Width};
+use super::{Connected, Graph, Heat, LearntGraph, Lle, Threshold, Width};
 use crate::knobs::Knobbed;
 use crate::{Matrix, Real, Result};
 
@@ -81,7 +81,7 @@ impl GraphKnobs {
             GraphChoice::Lle => Box::new(Lle { n_neighbors }),
             GraphChoice::Heat => Box::new(Heat { n_neighbors, width }),
             GraphChoice::Threshold => Box::new(Threshold { percentile, width }),
-            GraphChoice::Learnt => Box::new(Learnt { smoothness }),
+            GraphChoice::Learnt => Box::new(LearntGraph { smoothness }),
         }
     }
 

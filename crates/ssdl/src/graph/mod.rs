@@ -22,7 +22,7 @@ pub use heat::Heat;
 pub use knobs::{GraphChoice, GraphKnobs, GraphSetters};
 pub use laplacian::Laplacian;
 pub(crate) use laplacian::combine;
-pub use learnt::Learnt;
+pub use learnt::LearntGraph;
 pub use lle::Lle;
 pub use neighbours::Neighbours;
 pub use portrait::{Degrees, Portrait};

@@ -7,12 +7,12 @@ use super::Learner;
 use crate::fit::{GRAPH_NOT_USED, Given, Start, Turns, Watch};
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
-use crate::samples::prepare::{Pipeline, Plan};
+use crate::samples::prepare::{Pipeline, StepChoice};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
 
 /// How to run a fit; none of it is part of the method.
 #[derive(Clone)]
-pub struct Options<T> {
+pub struct FitOptions<T> {
     /// Seed of everything random.
     pub seed: u64,
     /// Threads; 0 means one per core. The result does not depend on it.
@@ -20,7 +20,7 @@ pub struct Options<T> {
     /// Bytes that the fit may use.
     pub memory_limit: Option<u64>,
     /// Preparation steps, fitted on the training samples and saved in the model.
-    pub prepare: Vec<Plan>,
+    pub prepare: Vec<StepChoice>,
     /// Preparation that an earlier fit learnt, used as it is instead of `prepare`.
     pub preparation: Option<Pipeline<T>>,
     /// A graph to use instead of the method's own.
@@ -33,7 +33,7 @@ pub struct Options<T> {
     pub image: Option<[usize; 2]>,
 }
 
-impl<T: Real> Default for Options<T> {
+impl<T: Real> Default for FitOptions<T> {
     /// Seed 0, all cores, no limit, and the paper's preparation: unit norm times 5.
     fn default() -> Self {
         Self {
@@ -53,7 +53,7 @@ impl<T: Real> Default for Options<T> {
 pub(super) fn fit<K: Learner, T: Real>(
     knobs: &K,
     samples: Samples<T>,
-    options: &Options<T>,
+    options: &FitOptions<T>,
     watch: &mut dyn Watch,
 ) -> Result<Model<T>> {
     knobs.check()?;

@@ -16,7 +16,7 @@ mod self_training;
 mod ssdl_ga;
 mod ussdl;
 
-pub use fit::Options;
+pub use fit::FitOptions;
 pub use graph_sc::GraphSc;
 pub use label_spreading::{Kernel, LabelSpreading};
 pub use linear_svm::LinearSvm;
@@ -88,7 +88,7 @@ pub trait Learner: Knobbed {
     /// # Errors
     /// If a knob, the labels or the samples do not allow it.
     fn fit<T: Real>(&self, samples: Samples<T>) -> Result<Model<T>> {
-        self.fit_with(samples, &Options::default(), &mut Silent)
+        self.fit_with(samples, &FitOptions::default(), &mut Silent)
     }
 
     /// Fits raw samples, observed, with preparation, seed, threads and graph of your own.
@@ -99,7 +99,7 @@ pub trait Learner: Knobbed {
     fn fit_with<T: Real>(
         &self,
         samples: Samples<T>,
-        options: &Options<T>,
+        options: &FitOptions<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         fit::fit(self, samples, options, watch)

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Learner, Options, all};
+use super::{FitOptions, Learner, all};
 use crate::fit::Watch;
 use crate::knobs::{Knob, Knobbed};
 use crate::model::Model;
@@ -55,7 +55,7 @@ pub trait Method<T: Real>: Sync {
         &self,
         knobs: &[(String, String)],
         samples: Samples<T>,
-        options: &Options<T>,
+        options: &FitOptions<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>>;
 }
@@ -95,7 +95,7 @@ impl<T: Real, K: Learner> Method<T> for Registered<K> {
         &self,
         knobs: &[(String, String)],
         samples: Samples<T>,
-        options: &Options<T>,
+        options: &FitOptions<T>,
         watch: &mut dyn Watch,
     ) -> Result<Model<T>> {
         K::from_pairs(knobs)?.fit_with(samples, options, watch)

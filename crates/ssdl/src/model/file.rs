@@ -15,7 +15,7 @@ use super::tensor::{Tensor, dtype, from_little_endian};
 use super::{CodingRule, Model, TieRule};
 use crate::classifier::Decision;
 use crate::graph::Attachment;
-use crate::samples::prepare::{Pipeline, Plan};
+use crate::samples::prepare::{Pipeline, StepChoice};
 use crate::stored::{Source, Stored};
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -262,7 +262,7 @@ impl Parts<'_> {
     }
 
     fn preparation<T: Real>(&self, image: Option<[usize; 2]>) -> Result<Pipeline<T>> {
-        let plans: Result<Vec<Plan>> =
+        let plans: Result<Vec<StepChoice>> =
             self.header.prepare.iter().map(|text| text.parse()).collect();
         let plans = plans.map_err(|e| refuse(self.path, &e))?;
         let mut find = |name: &str| {

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Report;
+use super::FitReport;
 use crate::classifier::SavedDecision;
 use crate::codes::Coder;
 use crate::graph::Rule;
@@ -41,7 +41,7 @@ pub(super) struct Header {
     /// How new samples join the training samples: by the graph, or to be voted on.
     pub attachment: Option<SavedAttachment>,
     pub decision: SavedDecision,
-    pub report: Report,
+    pub report: FitReport,
 }
 
 /// The graph's pull on new samples; the attachment and the training samples stand apart.

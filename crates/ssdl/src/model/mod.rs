@@ -12,7 +12,7 @@ mod tensor;
 pub use any::AnyModel;
 pub use explain::{Explanation, Neighbour, Part};
 pub use query::representatives;
-pub use report::Report;
+pub use report::FitReport;
 pub use seen::{OutOfSample, Seen};
 
 use std::time::Instant;
@@ -40,7 +40,7 @@ pub struct Model<T> {
     training: Option<Matrix<T>>,
     decision: Decision<T>,
     image: Option<[usize; 2]>,
-    report: Report,
+    report: FitReport,
 }
 
 /// Atoms, and how samples are coded with them.
@@ -104,7 +104,7 @@ impl<T: Real> Model<T> {
         learnt: Learnt<T>,
         record: Record,
     ) -> Self {
-        let report = Report::new(&origin, &given, &learnt, record);
+        let report = FitReport::new(&origin, &given, &learnt, record);
         let Given { samples, labels, .. } = given;
         let keeps_samples = learnt.tie.is_some() || learnt.decision.needs_samples();
         let reconstructions = learnt.tie.as_ref().and_then(|tie| tie.reconstructions.clone());
@@ -220,7 +220,7 @@ impl<T: Real> Model<T> {
 
     /// How the fit went.
     #[must_use]
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &FitReport {
         &self.report
     }
 

@@ -7,7 +7,7 @@ use crate::fit::{Given, Learnt, Objective, Record, Selection, Stop, TraceRow};
 
 /// How the fit went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct FitReport {
     /// Version of this library.
     pub version: String,
     /// Seed of the fit.
@@ -33,7 +33,7 @@ pub struct Report {
     pub seconds: f64,
 }
 
-impl Report {
+impl FitReport {
     pub(super) fn new<T>(
         origin: &Origin<T>,
         given: &Given<'_, T>,

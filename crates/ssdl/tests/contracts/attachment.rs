@@ -5,7 +5,7 @@ use crate::common::{apart, clouds, noise, options, small_problem};
 use ssdl::fit::Silent;
 use ssdl::graph::Anchors;
 use ssdl::graph::GraphChoice;
-use ssdl::methods::{GraphSc, Options};
+use ssdl::methods::{FitOptions, GraphSc};
 use ssdl::prelude::*;
 use ssdl::{Matrix, Real};
 
@@ -87,7 +87,7 @@ fn a_huge_graph_term_gives_the_mean_of_the_codes_of_the_anchors() {
         let (samples, _) = small_problem::<f64>(4);
         let training = samples.features().clone();
         // Samples as they are: the attachment must be asked with what the graph saw.
-        let options = Options { prepare: Vec::new(), ..options() };
+        let options = FitOptions { prepare: Vec::new(), ..options() };
         let knobs = GraphSc::new().n_atoms(15).graph(choice).max_iterations(2).sparsity(0.05);
         let model = knobs.manifold(1e7).fit_with(samples, &options, &mut Silent).unwrap();
         let anchors = model.attachment().unwrap().anchor(&training, &new).unwrap();

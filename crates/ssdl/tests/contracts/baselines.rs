@@ -8,7 +8,7 @@ use crate::common::{
 use serde_json::{Value, json};
 use ssdl::classifier::best;
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{Error, Labels, Matrix, Model, Real, Samples};
 
 const BASELINES: [&str; 4] = ["nearest", "ridge", "label-spreading", "self-training"];
@@ -23,7 +23,7 @@ fn same_bits<T: Real>() {
     let (new, _) = clouds::<T>(3, 12, 50, 5);
     for name in BASELINES {
         let run = |threads: usize| {
-            let options = Options { threads, ..options() };
+            let options = FitOptions { threads, ..options() };
             let method = methods::find(name).unwrap();
             fit_with(method, &[], samples.clone(), &options, &mut Silent).unwrap()
         };
@@ -183,7 +183,7 @@ fn a_memory_limit_is_kept_and_an_absurd_size_does_not_wrap() {
     for name in BASELINES {
         let method = methods::find::<f32>(name).unwrap();
         let (samples, _) = small_problem::<f32>(1);
-        let tight = Options { memory_limit: Some(100), ..options() };
+        let tight = FitOptions { memory_limit: Some(100), ..options() };
         let error = fit_with(method, &[], samples, &tight, &mut Silent).unwrap_err();
         assert!(matches!(error, Error::Memory { .. }), "{name}: {error}");
         let absurd = method.memory_needed(&[], usize::MAX / 4, usize::MAX / 4, 1 << 40).unwrap();

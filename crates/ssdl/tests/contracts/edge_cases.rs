@@ -1,11 +1,11 @@
 //! Whatever samples and labels come in: a model with sound predictions, or an error with a reason.
 
 use crate::common::{
-    Witness, agreement, assert_distributions, class_names, clouds, fit, fit_with, has, label_first,
-    noise, options, small_problem,
+    Recorder, agreement, assert_distributions, class_names, clouds, fit, fit_with, has,
+    label_first, noise, options, small_problem,
 };
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Method, Options};
+use ssdl::methods::{self, FitOptions, Method};
 use ssdl::{Error, Labels, Matrix, Model, Real, Samples};
 
 fn finite<T: Real>(m: &Matrix<T>) -> bool {
@@ -58,7 +58,7 @@ fn strange_new_samples<T: Real>(method: &dyn Method<T>) {
     for prepare in [options::<T>().prepare, Vec::new()] {
         let (samples, _) = small_problem::<T>(1);
         let trained = samples.features().clone();
-        let options = Options { prepare, ..options() };
+        let options = FitOptions { prepare, ..options() };
         let model = fit_with(method, &[], samples, &options, &mut Silent).unwrap();
         assert_sound(&model, "strange new samples");
         let again = model.predict(trained).unwrap();
@@ -75,7 +75,7 @@ fn zero_far_huge_tiny_and_repeated_new_samples_get_distributions() {
 fn extreme_new_samples<T: Real>(method: &dyn Method<T>) {
     let (samples, _) = small_problem::<T>(1);
     for prepare in [options::<T>().prepare, Vec::new()] {
-        let options = Options { prepare, ..options() };
+        let options = FitOptions { prepare, ..options() };
         let model = fit_with(method, &[], samples.clone(), &options, &mut Silent).unwrap();
         let mut new = noise::<T>(12, 3, 5);
         let top = T::max_value() * T::of(0.1);
@@ -103,14 +103,14 @@ fn few_labels<T: Real>(method: &dyn Method<T>) {
     assert_sound(&model, "all labelled");
     assert!(agreement(&model.transduction().classes, &truth) > 0.95);
     // Four classes named, three seen.
-    let mut witness = Witness::default();
+    let mut recorder = Recorder::default();
     let assigned = label_first(&truth, 3, 4).assigned().to_vec();
     let labels = Labels::new(class_names(4), assigned).unwrap();
     let unseen = Samples::new(features, labels).unwrap();
-    let model = fit_with(method, &[], unseen, &options(), &mut witness).unwrap();
+    let model = fit_with(method, &[], unseen, &options(), &mut recorder).unwrap();
     assert_sound(&model, "a class without labels");
     assert_eq!(model.classes().len(), 4);
-    assert!(witness.notices.iter().any(|n| n.contains("`class 3`")), "{:?}", witness.notices);
+    assert!(recorder.notices.iter().any(|n| n.contains("`class 3`")), "{:?}", recorder.notices);
 }
 
 #[test]
@@ -205,27 +205,27 @@ fn unusual_knobs_give_sound_models() {
 }
 
 fn too_much_asked<T: Real>(method: &dyn Method<T>) {
-    let mut witness = Witness::default();
+    let mut recorder = Recorder::default();
     let (features, truth) = clouds::<T>(2, 6, 14, 7);
     let samples = Samples::new(features, label_first(&truth, 2, 3)).unwrap();
     let knobs = [("n_atoms", "400"), ("n_neighbors", "40")];
-    let model = fit_with(method, &knobs, samples, &options(), &mut witness).unwrap();
+    let model = fit_with(method, &knobs, samples, &options(), &mut recorder).unwrap();
     assert_sound(&model, "more asked than there is");
-    let said = |text: &str| witness.notices.iter().any(|notice| notice.contains(text));
+    let said = |text: &str| recorder.notices.iter().any(|notice| notice.contains(text));
     match method.describe().name {
         // Mixtures of samples stand in for those that are missing.
         "graph-sc" => assert_eq!(model.atoms().unwrap().columns(), 400),
         _ if !has(method, "n_atoms") => assert!(model.atoms().is_none()),
         _ => {
             assert_eq!(model.atoms().unwrap().columns(), 14);
-            assert!(said("n_atoms cut from 400 to 14"), "{:?}", witness.notices);
+            assert!(said("n_atoms cut from 400 to 14"), "{:?}", recorder.notices);
         }
     }
     if has(method, "n_neighbors") {
         // Only labelled samples have a vote among the nearest.
         let most = if method.describe().name == "nearest" { "6" } else { "13" };
         let cut = format!("n_neighbors cut from 40 to {most}");
-        assert!(said(&cut), "{cut}: {:?}", witness.notices);
+        assert!(said(&cut), "{cut}: {:?}", recorder.notices);
         assert!(model.knobs().contains(&("n_neighbors".into(), most.into())));
     }
 }
@@ -262,13 +262,13 @@ fn degenerate_samples<T: Real>(method: &dyn Method<T>) {
             if *what == "samples of all sizes" && prepare.is_empty() {
                 continue;
             }
-            let options = Options { prepare: prepare.clone(), ..options() };
+            let options = FitOptions { prepare: prepare.clone(), ..options() };
             let samples = samples_of(features.clone(), &labelled, 2);
             let model = fit_with(method, &[], samples, &options, &mut Silent).unwrap();
             assert_sound(&model, what);
         }
         let nothing = samples_of(Matrix::<T>::zeros(5, 20), &labelled, 2);
-        let options = Options { prepare, ..options() };
+        let options = FitOptions { prepare, ..options() };
         match fit_with(method, &[], nothing, &options, &mut Silent) {
             // No atoms to find: everything is decided by the biases.
             Ok(model) if !has(method, "n_atoms") => assert_sound(&model, "only zeros"),
@@ -290,16 +290,16 @@ fn scale_extremes<T: Real>(method: &dyn Method<T>) {
         let mut features = samples.features().clone();
         features.as_mut_slice().iter_mut().for_each(|x| *x *= T::of(factor));
         let samples = Samples::new(features, samples.labels().clone()).unwrap();
-        let mut witness = Witness::default();
-        let options = Options { prepare: Vec::new(), ..options() };
-        match fit_with(method, &[("max_iterations", "3")], samples, &options, &mut witness) {
+        let mut recorder = Recorder::default();
+        let options = FitOptions { prepare: Vec::new(), ..options() };
+        match fit_with(method, &[("max_iterations", "3")], samples, &options, &mut recorder) {
             Ok(model) => {
                 assert!(finite(model.codes()) && model.atoms().is_none_or(finite), "{factor}");
                 assert_distributions(&model.transduction().probabilities);
             }
             Err(error) => assert!(matches!(error, Error::Diverged { .. }), "{factor}: {error}"),
         }
-        assert!(witness.notices.iter().any(|n| n.contains("scale=5")), "{:?}", witness.notices);
+        assert!(recorder.notices.iter().any(|n| n.contains("scale=5")), "{:?}", recorder.notices);
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::common::graphs::{dense, lle_weights};
-use crate::common::{Witness, noise};
+use crate::common::{Recorder, noise};
 use ssdl::graph::{Given, Graph, Neighbours, Portrait, Rule};
-use ssdl::methods::{Options, SsdlGa};
+use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::sparse::Csr;
 use ssdl::{Error, Matrix, Samples};
@@ -15,9 +15,9 @@ fn the_own_graph_given_back_gives_the_same_fit() {
     let (samples, _) = crate::common::small_problem::<f64>(1);
     let knobs = SsdlGa::new().n_atoms(16).n_neighbors(5).max_iterations(4);
     // Samples prepared already: the lists must be those of what the method sees.
-    let options = Options { prepare: Vec::new(), ..crate::common::options() };
+    let options = FitOptions { prepare: Vec::new(), ..crate::common::options() };
     let fit = |graph: Option<Arc<dyn Graph<f64> + Send>>| {
-        let options = Options { graph, ..options.clone() };
+        let options = FitOptions { graph, ..options.clone() };
         let samples = Samples::new(samples.features().clone(), samples.labels().clone()).unwrap();
         knobs.fit_with(samples, &options, &mut ssdl::fit::Silent).unwrap()
     };
@@ -145,12 +145,12 @@ fn edges_count_once_whether_listed_in_one_direction_or_both() {
 fn a_graph_with_isolated_samples_or_of_no_use_is_told_and_fitted() {
     let fit = |graph: Given<f64>, manifold: f64| {
         let (samples, _) = crate::common::small_problem::<f64>(2);
-        let options = Options { graph: Some(Arc::new(graph)), ..crate::common::options() };
-        let mut witness = Witness::default();
+        let options = FitOptions { graph: Some(Arc::new(graph)), ..crate::common::options() };
+        let mut recorder = Recorder::default();
         let knobs = SsdlGa::new().n_atoms(12).max_iterations(2).manifold(manifold);
-        let model = knobs.fit_with(samples, &options, &mut witness).unwrap();
+        let model = knobs.fit_with(samples, &options, &mut recorder).unwrap();
         assert!(model.report().objective.total().is_finite());
-        witness.notices
+        recorder.notices
     };
     let some = Given::edges(90, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap();
     let said = fit(some.clone(), 0.5);

@@ -1,7 +1,7 @@
 //! Methods with every graph: fitted, saved, cut to size, denoised, and against the stages alone.
 
 use crate::common::{
-    Witness, agreement, apart, assert_distributions, clouds, fit, fit_with, has, label_first,
+    Recorder, agreement, apart, assert_distributions, clouds, fit, fit_with, has, label_first,
     noise, options, small_problem,
 };
 use ssdl::classifier::svm::{self, Loss};
@@ -114,11 +114,11 @@ fn neighbours_are_cut_to_the_samples_on_graphs_that_count_them() {
     for choice in [GraphChoice::Lle, GraphChoice::Heat] {
         let (features, truth) = clouds::<f64>(2, 6, 14, 7);
         let samples = Samples::new(features, label_first(&truth, 2, 3)).unwrap();
-        let mut witness = Witness::default();
+        let mut recorder = Recorder::default();
         let knobs = GraphSc::new().n_atoms(8).graph(choice).n_neighbors(14).max_iterations(2);
-        let model = knobs.fit_with(samples, &options(), &mut witness).unwrap();
-        let said = witness.notices.iter().any(|n| n.contains("n_neighbors cut from 14 to 13"));
-        assert!(said, "{choice:?}: {:?}", witness.notices);
+        let model = knobs.fit_with(samples, &options(), &mut recorder).unwrap();
+        let said = recorder.notices.iter().any(|n| n.contains("n_neighbors cut from 14 to 13"));
+        assert!(said, "{choice:?}: {:?}", recorder.notices);
         assert!(model.knobs().contains(&("n_neighbors".into(), "13".into())));
     }
 }
@@ -129,8 +129,8 @@ fn the_denoised_graph_is_between_reconstructions() {
         let (samples, _) = small_problem::<f64>(4);
         let knobs = GraphSc::new().n_atoms(18).n_neighbors(5).denoise(denoise).tolerance(0.0);
         let knobs = knobs.graph(GraphChoice::Heat).max_iterations(3);
-        let mut witness = Witness::default();
-        (knobs.fit_with(samples, &options(), &mut witness).unwrap(), witness.steps)
+        let mut recorder = Recorder::default();
+        (knobs.fit_with(samples, &options(), &mut recorder).unwrap(), recorder.steps)
     };
     let ((plain, steps), (denoised, more)) = (fit(0), fit(4));
     assert!(!plain.out_of_sample().denoise && denoised.out_of_sample().denoise);
@@ -159,12 +159,12 @@ fn the_denoised_graph_is_between_reconstructions() {
 fn too_few_samples_are_filled_up_with_mixtures() {
     let (features, truth) = clouds::<f64>(2, 10, 16, 8);
     let samples = Samples::new(features.clone(), label_first(&truth, 2, 16)).unwrap();
-    let mut witness = Witness::default();
+    let mut recorder = Recorder::default();
     let knobs = GraphSc::new().n_atoms(40).n_neighbors(3).max_iterations(3);
-    let model = knobs.fit_with(samples, &options(), &mut witness).unwrap();
+    let model = knobs.fit_with(samples, &options(), &mut recorder).unwrap();
     let atoms = model.atoms().unwrap();
     assert_eq!((atoms.columns(), model.codes().rows()), (40, 40));
-    assert!(witness.notices.iter().all(|n| !n.contains("atoms")), "{:?}", witness.notices);
+    assert!(recorder.notices.iter().all(|n| !n.contains("atoms")), "{:?}", recorder.notices);
     for atom in atoms.iter_columns() {
         assert!(ssdl::matrix::squared_norm(atom) <= 1.0 + 1e-12);
     }
@@ -228,9 +228,9 @@ fn few_for_folds<T: Real>(method: &dyn Method<T>) {
     let notices = |per_class: usize, knobs: &[(&str, &str)]| {
         let (features, truth) = clouds::<T>(3, 12, 60, 9);
         let samples = Samples::new(features, label_first(&truth, 3, per_class)).unwrap();
-        let mut witness = Witness::default();
-        fit_with(method, knobs, samples, &options(), &mut witness).unwrap();
-        witness.notices
+        let mut recorder = Recorder::default();
+        fit_with(method, knobs, samples, &options(), &mut recorder).unwrap();
+        recorder.notices
     };
     let said = |notices: &[String], text: &str| notices.iter().any(|n| n.contains(text));
     let three = notices(3, &[]);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::random::{Purpose, normal, stream};
-use ssdl::samples::prepare::{Pipeline, Plan, known};
+use ssdl::samples::prepare::{Pipeline, StepChoice, known};
 use ssdl::{Error, Labels, Matrix, Model, Real, Result, Samples};
 
 /// Every step on images, alone and in company; all fit images of 12x10.
@@ -31,7 +31,7 @@ const PREPARATIONS: [&[&str]; 17] = [
 ];
 const IMAGE: [usize; 2] = [12, 10];
 
-fn plans(texts: &[&str]) -> Vec<Plan> {
+fn plans(texts: &[&str]) -> Vec<StepChoice> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
@@ -73,7 +73,8 @@ fn every_contract<T: Real>() -> Result<()> {
         }
         // As a file does it: plans as text, tensors by name.
         let written: Vec<String> = pipeline.plans().iter().map(ToString::to_string).collect();
-        let read: Vec<Plan> = written.iter().map(|text| text.parse()).collect::<Result<_>>()?;
+        let read: Vec<StepChoice> =
+            written.iter().map(|text| text.parse()).collect::<Result<_>>()?;
         let mut tensors = saved(&pipeline);
         let again = Pipeline::restore(&read, 120, Some(IMAGE), &mut |name| tensors.remove(name))?;
         assert!(tensors.is_empty(), "{what}");
@@ -119,7 +120,7 @@ fn precisions_agree() -> Result<()> {
 
 #[test]
 fn every_step_for_images_is_tried_here() {
-    let tried: Vec<Plan> = PREPARATIONS.iter().flat_map(|texts| plans(texts)).collect();
+    let tried: Vec<StepChoice> = PREPARATIONS.iter().flat_map(|texts| plans(texts)).collect();
     for step in known() {
         assert!(tried.iter().any(|plan| plan.name() == step.name), "{} is not tried", step.name);
     }
@@ -185,7 +186,7 @@ fn hostile_pipelines_are_refused() -> Result<()> {
     let join = plans(&["join=[standardise | deskew,pca=3]", "logarithm"]);
     let (pipeline, _) = Pipeline::fit(&join, draw::<f64>(9, 7), Some(IMAGE), 0)?;
     let tensors = saved(&pipeline);
-    let restore = |plans: &[Plan], n, image, tensors: &HashMap<String, Matrix<f64>>| {
+    let restore = |plans: &[StepChoice], n, image, tensors: &HashMap<String, Matrix<f64>>| {
         Pipeline::restore(plans, n, image, &mut |name| tensors.get(name).cloned())
     };
     assert!(restore(&join, 120, Some(IMAGE), &tensors).is_ok());
@@ -255,7 +256,8 @@ fn a_model_carries_its_image_preparation() -> Result<()> {
     }
     let samples = Samples::new(features.clone(), Labels::from_names(&names))?;
     let prepare = plans(&["join=[deskew,gradients=9/4/2 | logarithm,pca=4]", "scale=5"]);
-    let options = Options { prepare: prepare.clone(), image: Some(IMAGE), ..Options::default() };
+    let options =
+        FitOptions { prepare: prepare.clone(), image: Some(IMAGE), ..FitOptions::default() };
     let knobs: Vec<(String, String)> =
         [("n_atoms", "9"), ("max_iterations", "2")].map(|(k, v)| (k.into(), v.into())).into();
     let model = methods::find::<f32>("ssdl-ga")?.fit(&knobs, samples, &options, &mut Silent)?;

@@ -1,7 +1,7 @@
 //! The heat and threshold graphs against their formulas, pair by pair, at every strength.
 
 use crate::common::graphs::{built, dense, squared};
-use crate::common::{Witness, assert_close, clouds, noise, options};
+use crate::common::{Recorder, assert_close, clouds, noise, options};
 use ssdl::graph::GraphChoice;
 use ssdl::graph::{Connected, Graph, Heat, Portrait, Threshold, Width};
 use ssdl::methods::GraphSc;
@@ -186,10 +186,10 @@ fn a_graph_that_underflows_is_told_of_and_normalising_helps() {
             let (samples, _) = crate::common::small_problem::<f64>(3);
             let knobs = GraphSc::new().n_atoms(12).max_iterations(2).graph(choice);
             let knobs = knobs.width(Width::Relative(1e-3)).normalise_trace(normalise);
-            let mut witness = Witness::default();
-            let model = knobs.fit_with(samples, &options(), &mut witness).unwrap();
-            let said = witness.notices.iter().any(|n| n.contains("no edge that counts"));
-            assert_eq!(said, !normalise, "{choice:?}: {:?}", witness.notices);
+            let mut recorder = Recorder::default();
+            let model = knobs.fit_with(samples, &options(), &mut recorder).unwrap();
+            let said = recorder.notices.iter().any(|n| n.contains("no edge that counts"));
+            assert_eq!(said, !normalise, "{choice:?}: {:?}", recorder.notices);
             assert_eq!(model.report().objective.term("manifold") > 0.0, normalise, "{choice:?}");
         }
     }

@@ -1,14 +1,14 @@
 //! Contracts of the way in: knobs by name, watching and cancelling a fit, the limit on memory.
 
 use crate::common::{
-    Witness, assert_distributions, clouds, fit_with, has, options, pairs, rows_of_the_loop, small,
+    Recorder, assert_distributions, clouds, fit_with, has, options, pairs, rows_of_the_loop, small,
     small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Stop};
 use ssdl::graph::{GraphChoice, GraphKnobs};
 use ssdl::knobs::Allowed;
 use ssdl::knobs::Grid;
-use ssdl::methods::{self, GraphSc, LinearSvm, Method, Options, SsdlGa};
+use ssdl::methods::{self, FitOptions, GraphSc, LinearSvm, Method, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::{Error, Real};
 
@@ -244,16 +244,16 @@ fn cancelled<T: Real>(method: &dyn Method<T>) {
             [("tolerance", "0"), ("max_iterations", "3"), ("discrimination", discrimination)];
         let (samples, _) = small_problem::<T>(2);
         let (new, _) = clouds::<T>(3, 12, 5, 3);
-        let mut patient = Witness::default();
+        let mut patient = Recorder::default();
         let whole = fit_with(method, &knobs, samples.clone(), &options(), &mut patient).unwrap();
         assert_eq!(whole.report().stop, Stop::Limit);
         // Graph, start, and the steps of each of three iterations.
         let steps = steps_of_iteration(&whole);
         assert_eq!(patient.steps, 2 + steps * 3, "{}", method.describe().name);
         for last in 0..patient.steps {
-            let mut witness = Witness { stop_after: Some(last), ..Witness::default() };
-            let stopped = fit_with(method, &knobs, samples.clone(), &options(), &mut witness);
-            assert_eq!(witness.steps, last + 1, "nothing runs on after a stop");
+            let mut recorder = Recorder { stop_after: Some(last), ..Recorder::default() };
+            let stopped = fit_with(method, &knobs, samples.clone(), &options(), &mut recorder);
+            assert_eq!(recorder.steps, last + 1, "nothing runs on after a stop");
             if last == 0 {
                 assert!(matches!(stopped, Err(Error::Cancelled)));
                 continue;
@@ -284,19 +284,19 @@ fn the_memory_limit_refuses_before_anything_is_computed() {
             "ussdl" => assert_eq!(needed, knobs.manifold(0.0).memory_needed::<f64>(12, 90, 3)),
             _ => {}
         }
-        let run = |limit: u64, witness: &mut Witness| {
-            let options = Options { memory_limit: Some(limit), ..options() };
-            fit_with(method, &[], samples.clone(), &options, witness)
+        let run = |limit: u64, recorder: &mut Recorder| {
+            let options = FitOptions { memory_limit: Some(limit), ..options() };
+            fit_with(method, &[], samples.clone(), &options, recorder)
         };
-        let mut witness = Witness::default();
-        match run(needed - 1, &mut witness) {
+        let mut recorder = Recorder::default();
+        match run(needed - 1, &mut recorder) {
             Err(Error::Memory { needed: said, allowed }) => {
                 assert_eq!((said, allowed), (needed, needed - 1));
             }
             other => panic!("{:?}", other.map(|model| model.report().stop)),
         }
-        assert_eq!(witness.steps, 0, "not even the graph");
-        assert!(run(needed, &mut witness).is_ok());
+        assert_eq!(recorder.steps, 0, "not even the graph");
+        assert!(run(needed, &mut recorder).is_ok());
     }
 }
 

@@ -1,31 +1,31 @@
 //! Label spreading against scikit-learn, against dense solves, and on graphs that fall apart.
 
 use crate::common::{
-    Witness, apart, assert_distributions, clouds, fit_with, fixture, label_first, matrix, noise,
+    Recorder, apart, assert_distributions, clouds, fit_with, fixture, label_first, matrix, noise,
     numbers, options, pairs,
 };
 use ssdl::classifier::Spread;
 use ssdl::fit::Silent;
 use ssdl::graph::{Equal, Given, Graph, Heat, Width};
 use ssdl::matrix::Cholesky;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
 /// Fits prepared samples as they are.
 fn fit<T: Real>(knobs: &[(&str, &str)], features: &Matrix<T>, labels: &Labels) -> Model<T> {
-    watched(knobs, features, labels, &mut Witness::default())
+    watched(knobs, features, labels, &mut Recorder::default())
 }
 
 fn watched<T: Real>(
     knobs: &[(&str, &str)],
     features: &Matrix<T>,
     labels: &Labels,
-    witness: &mut Witness,
+    recorder: &mut Recorder,
 ) -> Model<T> {
     let samples = Samples::new(features.clone(), labels.clone()).unwrap();
-    let options = Options { prepare: Vec::new(), ..options() };
+    let options = FitOptions { prepare: Vec::new(), ..options() };
     let method = methods::find("label-spreading").unwrap();
-    method.fit(&pairs(knobs), samples, &options, witness).unwrap()
+    method.fit(&pairs(knobs), samples, &options, recorder).unwrap()
 }
 
 fn agrees_with_scikit_learn<T: Real>(allowed: f64) {
@@ -179,13 +179,13 @@ fn a_component_without_a_label_takes_the_nearest_label_and_says_so() {
     let names = [Some("a"), None, None, None, Some("b"), None, None];
     let labels = Labels::from_names(&names);
     for clamp in ["false", "true"] {
-        let mut witness = Witness::default();
+        let mut recorder = Recorder::default();
         let narrow = [("clamp", clamp), ("n_neighbors", "1"), ("width", "0.001")];
-        let model = watched(&narrow, &features, &labels, &mut witness);
+        let model = watched(&narrow, &features, &labels, &mut recorder);
         // The sample at 21 has a neighbour, but an edge that weighs nothing.
         assert_eq!(model.transduction().classes, [0, 0, 0, 1, 1, 1, 1], "clamp {clamp}");
         assert_distributions(&model.transduction().probabilities);
-        assert!(witness.notices.iter().any(|said| said.contains("3 of 7 samples")), "{clamp}");
+        assert!(recorder.notices.iter().any(|said| said.contains("3 of 7 samples")), "{clamp}");
         let far = Matrix::from_fn(1, 3, |_, j| [-50.0, 14.0, 90.0][j]);
         let said = model.predict(far).unwrap();
         assert_distributions(&said.probabilities);
@@ -223,7 +223,8 @@ fn a_graph_of_affinities_may_be_brought_and_mixtures_are_refused() {
     let labels = label_first(&truth, 2, 2);
     let samples = || Samples::new(features.clone(), labels.clone()).unwrap();
     let edges: Vec<(usize, usize, f64)> = (2..30).map(|i| (i - 2, i, 1.0)).collect();
-    let with = |graph: Given<f64>| Options { graph: Some(std::sync::Arc::new(graph)), ..options() };
+    let with =
+        |graph: Given<f64>| FitOptions { graph: Some(std::sync::Arc::new(graph)), ..options() };
     let method = methods::find::<f64>("label-spreading").unwrap();
     let given = with(Given::edges(30, &edges).unwrap());
     let model = fit_with(method, &[], samples(), &given, &mut Silent).unwrap();

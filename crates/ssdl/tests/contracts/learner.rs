@@ -1,6 +1,6 @@
 //! Sparse coding on given atoms, and atoms learnt without labels: contracts of both.
 
-use crate::common::{Witness, noise, pairs};
+use crate::common::{Recorder, noise, pairs};
 use ssdl::codes::{Coordinate, Encoder, Quadratic};
 use ssdl::fit::{DictionaryLearner, Flow, LearntAtoms, Progress, Silent, Stop, Watch};
 use ssdl::knobs::Knobbed;
@@ -166,10 +166,10 @@ fn what_cannot_be_learnt_from_is_refused_with_a_reason() {
 
 #[test]
 fn too_few_samples_give_fewer_atoms_and_a_word() {
-    let mut witness = Witness::default();
-    let learnt = learner().fit(&mixtures::<f64>(6, 9, 8), 0, &mut witness).unwrap();
+    let mut recorder = Recorder::default();
+    let learnt = learner().fit(&mixtures::<f64>(6, 9, 8), 0, &mut recorder).unwrap();
     assert_eq!(learnt.atoms.columns(), 9);
-    assert!(witness.notices.iter().any(|said| said.contains("9 atoms instead of 15")));
+    assert!(recorder.notices.iter().any(|said| said.contains("9 atoms instead of 15")));
     assert_eq!(
         fit(&learner().max_iterations(200), &mixtures::<f64>(6, 90, 8)).stop,
         Stop::Converged

@@ -1,8 +1,8 @@
 //! Going on from an earlier fit, and asking for labels.
 
-use crate::common::{Witness, agreement, fit, label_first, noise, options, small_problem};
+use crate::common::{Recorder, agreement, fit, label_first, noise, options, small_problem};
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Options, SsdlGa, Ussdl};
+use ssdl::methods::{self, FitOptions, SsdlGa, Ussdl};
 use ssdl::prelude::*;
 use ssdl::{Error, Labels, Matrix, Model, Samples};
 
@@ -10,12 +10,12 @@ fn knobs() -> SsdlGa {
     SsdlGa::new().n_atoms(20).n_neighbors(4)
 }
 
-fn fitted(samples: &Samples<f64>, options: &Options<f64>) -> Model<f64> {
+fn fitted(samples: &Samples<f64>, options: &FitOptions<f64>) -> Model<f64> {
     knobs().fit_with(samples.clone(), options, &mut Silent).unwrap()
 }
 
-fn from(model: &Model<f64>, samples: &Samples<f64>) -> Options<f64> {
-    Options {
+fn from(model: &Model<f64>, samples: &Samples<f64>) -> FitOptions<f64> {
+    FitOptions {
         start: model.start(samples.features()).unwrap(),
         preparation: Some(model.preparation().clone()),
         ..options()
@@ -42,7 +42,7 @@ fn further_samples_are_coded_as_new_and_the_preparation_stays() {
     let some = Labels::new(labels.classes().to_vec(), assigned).unwrap();
     let few = Samples::new(features.select_columns(&part), some).unwrap();
     let plans = vec!["pca=4".parse().unwrap(), "scale=5".parse().unwrap()];
-    let first = fitted(&few, &Options { prepare: plans, ..options() });
+    let first = fitted(&few, &FitOptions { prepare: plans, ..options() });
     let more = from(&first, &samples);
     let start = more.start.clone().expect("atoms");
     assert_eq!((start.codes.rows(), start.codes.columns()), (start.atoms.columns(), n));
@@ -95,10 +95,10 @@ fn a_classifier_that_does_not_know_its_own_samples_as_new_ones_is_fitted_anew() 
         [-0.9 * along, 1.2 * along][i] + 0.3 * spread.column(j)[i]
     });
     let samples = Samples::new(features.clone(), label_first(&truth, 3, 100)).unwrap();
-    let mut witness = Witness::default();
+    let mut recorder = Recorder::default();
     let method = Ussdl::new().n_atoms(200);
-    let model = method.fit_with(samples, &options(), &mut witness).unwrap();
-    assert!(witness.notices.iter().any(|said| said.contains("fitted again")));
+    let model = method.fit_with(samples, &options(), &mut recorder).unwrap();
+    assert!(recorder.notices.iter().any(|said| said.contains("fitted again")));
     let said = model.predict(features).unwrap().classes;
     assert!(agreement(&said, &truth) > 0.83, "{}", agreement(&said, &truth));
     assert!(agreement(&model.transduction().classes, &truth) > 0.83);

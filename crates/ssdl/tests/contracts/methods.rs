@@ -5,7 +5,7 @@ use crate::common::{
     rows_of_the_loop, small_problem, steps_of_iteration,
 };
 use ssdl::fit::{Silent, Step, TraceRow};
-use ssdl::methods::{self, Method, Options, SsdlGa, Ussdl};
+use ssdl::methods::{self, FitOptions, Method, SsdlGa, Ussdl};
 use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
@@ -170,7 +170,7 @@ fn repeatable<T: Real>(method: &dyn Method<T>) {
     let coders = if has(method, "coder") { coders(method) } else { &["none"] };
     for &coder in coders {
         let run = |threads: usize, seed: u64| {
-            let options = Options { threads, seed, ..options() };
+            let options = FitOptions { threads, seed, ..options() };
             let knobs = [("coder", coder), ("max_iterations", "3"), ("batch_size", "40")];
             fit_with(method, &knobs, copy(&samples), &options, &mut Silent).unwrap()
         };
@@ -198,7 +198,7 @@ fn threads_change_nothing_where_products_are_split_among_them() {
     let samples = Samples::new(features, label_first(&truth, 4, 5)).unwrap();
     let (new, _) = clouds::<f32>(4, 60, 70, 5);
     let run = |threads: usize| {
-        let options = Options { threads, ..options() };
+        let options = FitOptions { threads, ..options() };
         let knobs = SsdlGa::new().n_atoms(70).max_iterations(2);
         knobs.fit_with(copy(&samples), &options, &mut Silent).unwrap()
     };

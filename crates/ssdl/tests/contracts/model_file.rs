@@ -7,13 +7,13 @@ use crate::common::parts::{Parts, assert_refused};
 use crate::common::{clouds, fit, fit_with, options, small_problem};
 use serde_json::json;
 use ssdl::fit::Silent;
-use ssdl::methods::{self, Options};
+use ssdl::methods::{self, FitOptions};
 use ssdl::{AnyModel, Error, Matrix, Model, Real};
 
 fn fitted<T: Real>(method: &str, prepare: &[&str]) -> Model<T> {
     let (samples, _) = small_problem::<T>(1);
     let prepare = prepare.iter().map(|text| text.parse().unwrap()).collect();
-    let options = Options { prepare, image: Some([3, 4]), ..options() };
+    let options = FitOptions { prepare, image: Some([3, 4]), ..options() };
     let knobs = [("max_iterations", "2"), ("n_atoms", "9")];
     fit_with(methods::find(method).unwrap(), &knobs, samples, &options, &mut Silent).unwrap()
 }

@@ -8,7 +8,7 @@ use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin, Quadratic};
 use ssdl::dictionary::{Block, ProjectedFista, Statistics, Update, project};
 use ssdl::fit::{Objective, Silent};
 use ssdl::graph::{Graph, Laplacian, Lle};
-use ssdl::methods::{Options, SsdlGa};
+use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Samples};
 
@@ -250,7 +250,7 @@ fn the_loop_ends_near_the_oracle_from_other_first_atoms() {
         .coder_steps(500)
         .coder_tolerance(1e-5);
     for seed in [0, 1, 2] {
-        let options = Options { seed, prepare: Vec::new(), ..options() };
+        let options = FitOptions { seed, prepare: Vec::new(), ..options() };
         let samples = Samples::new(stored.samples.clone(), stored.labels.clone()).unwrap();
         let model = knobs.fit_with(samples, &options, &mut Silent).unwrap();
         let classifier = model.classifier().unwrap().clone();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ssdl::random::{Purpose, normal, stream};
-use ssdl_experiments::Watch;
+use ssdl_experiments::Monitor;
 
 /// Three clouds in eight dimensions that take turns, label first, `count` lines of text.
 pub fn write_clouds(path: &Path, count: usize, seed: u64) {
@@ -37,7 +37,7 @@ impl Counter {
     }
 }
 
-impl Watch for Counter {
+impl Monitor for Counter {
     fn done(&self, _: usize, _: usize, _: &str) {
         self.seen.fetch_add(1, Ordering::SeqCst);
     }

@@ -24,12 +24,12 @@ use crate::{Matrix, Real};
 const LOOK_AGAIN: f64 = 0.1;
 
 /// Samples $\tilde a=(a,1)$ as rows; the one is not stored.
-pub(super) struct Rows<T> {
+pub(super) struct CodeRows<T> {
     codes: Csr<T>,
     squared_norms: Vec<f64>,
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Real> CodeRows<T> {
     pub fn of(codes: &Matrix<T>) -> Self {
         let codes = Csr::of_columns(codes);
         let squared_norms = (0..codes.rows())
@@ -94,7 +94,7 @@ impl<T: Real> Rows<T> {
 
 /// One class against the others, over some of the samples.
 pub(super) struct Binary<'a, T> {
-    rows: &'a Rows<T>,
+    rows: &'a CodeRows<T>,
     members: &'a [usize],
     /// $y$, one entry a member.
     signs: Vec<f64>,
@@ -145,7 +145,7 @@ impl Range {
 
 impl<'a, T: Real> Binary<'a, T> {
     pub fn new(
-        rows: &'a Rows<T>,
+        rows: &'a CodeRows<T>,
         members: &'a [usize],
         classes: &[usize],
         class: usize,
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn both_kinds_of_rows_agree_with_hand_sums() {
         let codes = Matrix::from_fn(11, 2, |k, i| if i == 0 || k == 3 { k as f64 } else { 0.0 });
-        let rows = Rows::of(&codes);
+        let rows = CodeRows::of(&codes);
         let weights: Vec<f64> = (0..12).map(|k| 1.0 / (1.0 + k as f64)).collect();
         for i in 0..2 {
             let hand: f64 = (0..11).map(|k| codes.column(i)[k] * weights[k]).sum();
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn the_solution_satisfies_the_optimality_conditions() {
         let (codes, classes) = problem();
-        let rows = Rows::of(&codes);
+        let rows = CodeRows::of(&codes);
         let members: Vec<usize> = (0..60).collect();
         for loss in [Loss::Hinge, Loss::SquaredHinge] {
             for box_constraint in [0.1, 1.0, 10.0] {
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_start_outside_the_box_leads_to_the_same_solution() {
         let (codes, classes) = problem();
-        let rows = Rows::of(&codes);
+        let rows = CodeRows::of(&codes);
         let members: Vec<usize> = (0..40).collect();
         for loss in [Loss::Hinge, Loss::SquaredHinge] {
             let task = Binary::new(&rows, &members, &classes, 0, loss, 0.5);
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn one_sample_has_the_solution_on_paper() {
         let codes = Matrix::from_fn(1, 1, |_, _| 2.0);
-        let rows = Rows::of(&codes);
+        let rows = CodeRows::of(&codes);
         // min ½‖w̃‖² + B·loss(1 − w̃·[2,1]): α = min(B, 1/5), and 1/(5 + 1/(2B)) for the square.
         for (loss, b, expected) in [
             (Loss::Hinge, 10.0, 0.2),

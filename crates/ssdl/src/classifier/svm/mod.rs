@@ -20,7 +20,7 @@ pub use select::{Chosen, stratified_folds};
 
 use rayon::prelude::*;
 
-use self::dual::{Binary, Rows, Solution};
+use self::dual::{Binary, CodeRows, Solution};
 use super::LinearClassifier;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
@@ -111,7 +111,7 @@ impl SvmTrainer {
     ) -> Result<Trained<T>> {
         self.check(codes, classes, n_classes)?;
         check("box_constraint", box_constraint, Allowed::Above(0.0))?;
-        let rows = Rows::of(codes);
+        let rows = CodeRows::of(codes);
         let members: Vec<usize> = (0..classes.len()).collect();
         let solutions: Vec<Option<(Solution, f64, f64)>> = (0..n_classes)
             .into_par_iter()

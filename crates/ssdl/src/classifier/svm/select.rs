@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::dual::{Binary, Rows};
+use super::dual::{Binary, CodeRows};
 use super::{Loss, SvmTrainer};
 use crate::classifier::best;
 use crate::knobs::{Allowed, check};
@@ -60,7 +60,7 @@ impl SvmTrainer {
         }
         let folds = folds.min(smallest);
         let present: Vec<usize> = (0..n_classes).filter(|&class| sizes[class] > 0).collect();
-        let rows = Rows::of(codes);
+        let rows = CodeRows::of(codes);
         let fold_of = stratified_folds(classes, folds, self.seed);
         let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
         let right: Vec<Vec<usize>> = (0..folds)
@@ -119,7 +119,7 @@ pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize
 
 /// One fold held out.
 struct Part<'a, T> {
-    rows: &'a Rows<T>,
+    rows: &'a CodeRows<T>,
     classes: &'a [usize],
     /// The classes that have samples.
     present: &'a [usize],

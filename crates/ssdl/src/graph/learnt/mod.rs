@@ -39,12 +39,12 @@ const MISSING: f64 = 1e-12;
 
 /// The learnt graph as one of the graphs: the rule for new samples is [`Joiner`]'s.
 #[derive(Clone, Copy, Debug)]
-pub struct Learnt {
+pub struct LearntGraph {
     /// $\beta_L$, in units of squared distances: small gives few edges, large a full graph.
     pub smoothness: f64,
 }
 
-impl<T: Real> Graph<T> for Learnt {
+impl<T: Real> Graph<T> for LearntGraph {
     #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         let found = learn(samples, self.smoothness)?;
@@ -140,13 +140,13 @@ fn diverged(iteration: usize, residual: f64) -> Error {
     Error::Diverged { step: "graph", iteration, what }
 }
 
-/// Rows of (other, gap) of each node.
-type Rows = Vec<Vec<(u32, f64)>>;
+/// EdgeLists of (other, gap) of each node.
+type EdgeLists = Vec<Vec<(u32, f64)>>;
 
 /// The nearest neighbours of every sample, both ways, and the distance of the nearest pair of all.
-fn nearest_pairs<T: Real>(samples: &Matrix<T>, cloud: &Cloud, unit: f64) -> (Rows, f64) {
+fn nearest_pairs<T: Real>(samples: &Matrix<T>, cloud: &Cloud, unit: f64) -> (EdgeLists, f64) {
     let lists = Neighbours::within(samples, N_NEIGHBOURS);
-    let found: Rows = (0..cloud.len())
+    let found: EdgeLists = (0..cloud.len())
         .map(|i| lists.of(i).iter().map(|&j| (j, cloud.distance(i, j as usize))).collect())
         .collect();
     let nearest = found.iter().flatten().fold(f64::INFINITY, |least, &(_, z)| least.min(z));
@@ -163,7 +163,13 @@ fn nearest_pairs<T: Real>(samples: &Matrix<T>, cloud: &Cloud, unit: f64) -> (Row
 /// Far from the solution nearly all pairs can be of this kind. A node that gets so many new pairs
 /// will answer with a higher potential; only those that pull even then are taken, the strongest
 /// among them always.
-fn missing_pairs(cloud: &Cloud, pairs: &Pairs, state: &State, nearest: f64, unit: f64) -> Rows {
+fn missing_pairs(
+    cloud: &Cloud,
+    pairs: &Pairs,
+    state: &State,
+    nearest: f64,
+    unit: f64,
+) -> EdgeLists {
     let least = MISSING * (0..cloud.len()).map(|i| state.degree(i)).fold(1.0, f64::max);
     let reach: Vec<f64> = state.u.iter().map(|u| nearest / 2.0 - unit * u).collect();
     cloud.rows(&reach, |i, near| {
@@ -186,7 +192,7 @@ fn missing_pairs(cloud: &Cloud, pairs: &Pairs, state: &State, nearest: f64, unit
 }
 
 /// Adds the pairs to the rows of both ends.
-fn add_pairs(rows: &mut Rows, pairs: &Rows) {
+fn add_pairs(rows: &mut EdgeLists, pairs: &EdgeLists) {
     for (i, list) in pairs.iter().enumerate() {
         for &(j, gap) in list {
             rows[i].push((j, gap));

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::layout::map_images;
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -22,7 +22,7 @@ const CEILING: f32 = 10.0;
 /// Widest Gaussian, in pixels.
 const WIDEST: f32 = 64.0;
 
-fn widths(plan: &Plan) -> Result<[f32; 2]> {
+fn widths(plan: &StepChoice) -> Result<[f32; 2]> {
     let Some(text) = plan.argument() else { return Ok([1.0, 2.0]) };
     let numbers: Option<Vec<f32>> =
         text.split('/').map(|number| number.trim().parse().ok()).collect();
@@ -42,14 +42,14 @@ fn widths(plan: &Plan) -> Result<[f32; 2]> {
 /// becomes 0. Nothing is learnt from the training samples; how bright an image is does not matter.
 #[derive(Debug)]
 pub(super) struct Contrast {
-    plan: Plan,
+    plan: StepChoice,
     image: [usize; 2],
     /// Halves of the two Gaussians, from the centre outwards.
     kernels: [Vec<f32>; 2],
 }
 
 impl Contrast {
-    fn new(plan: &Plan, layout: Layout) -> Result<Self> {
+    fn new(plan: &StepChoice, layout: Layout) -> Result<Self> {
         let kernels = widths(plan)?.map(gaussian);
         Ok(Self { plan: plan.clone(), image: layout.pixels(plan)?, kernels })
     }
@@ -125,16 +125,16 @@ struct Buffers {
     blurred: Vec<f32>,
 }
 
-impl<T: Real> Step<T> for Contrast {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Contrast {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::layout::map_images;
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -11,7 +11,7 @@ pub(super) const DESCRIPTION: Description = Description {
     usage: "deskew",
     sentence: "images sheared upright and centred, by their moments; strokes bright on a dark border, \
                pixels from 0, or dark on a bright one",
-    check: Plan::nothing,
+    check: StepChoice::nothing,
 };
 
 /// Shears each image until its principal stroke is upright, and moves its centre of mass
@@ -26,23 +26,23 @@ pub(super) const DESCRIPTION: Description = Description {
 /// learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Deskew {
-    plan: Plan,
+    plan: StepChoice,
     image: [usize; 2],
 }
 
 /// Steepest shear: 45 degrees. What leans more is a horizontal stroke, and no shear makes it upright.
 const STEEPEST: f64 = 1.0;
 
-impl<T: Real> Step<T> for Deskew {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Deskew {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Ok(Self { plan: plan.clone(), image: layout.pixels(plan)? })
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Ok(Self { plan: plan.clone(), image: layout.pixels(plan)? })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

@@ -6,7 +6,9 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::scale::set_length;
-use super::{Description, Layout, Pipeline, Plan, Step, Tensors, check_n_features};
+use super::{
+    Description, Layout, Pipeline, PreparationStep, StepChoice, Tensors, check_n_features,
+};
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -21,7 +23,7 @@ pub(super) const DESCRIPTION: Description = Description {
 const NOTHING: &str = "none";
 
 /// The plans of each branch. Errors name the character of the argument, counted from 1.
-fn branches(plan: &Plan) -> Result<Vec<Vec<Plan>>> {
+fn branches(plan: &StepChoice) -> Result<Vec<Vec<StepChoice>>> {
     let refuse = |offset: usize, problem: &str| {
         let text = plan.argument().unwrap_or_default();
         let at = text.get(..offset).map_or(0, |before| before.chars().count()) + 1;
@@ -66,7 +68,7 @@ fn branches(plan: &Plan) -> Result<Vec<Vec<Plan>>> {
 /// each branch a list of steps of its own; what a branch makes 0 stays 0.
 #[derive(Debug)]
 pub(super) struct Join<T> {
-    plan: Plan,
+    plan: StepChoice,
     n_in: usize,
     branches: Vec<Pipeline<T>>,
 }
@@ -75,9 +77,9 @@ impl<T: Real> Join<T> {
     fn side_by_side<E>(
         &self,
         features: &Matrix<T>,
-        apply: impl Fn(&dyn Step<T>, Matrix<T>) -> std::result::Result<Matrix<T>, E>,
+        apply: impl Fn(&dyn PreparationStep<T>, Matrix<T>) -> std::result::Result<Matrix<T>, E>,
     ) -> std::result::Result<Matrix<T>, E> {
-        let mut out = Matrix::zeros(Step::n_out(self), features.columns());
+        let mut out = Matrix::zeros(PreparationStep::n_out(self), features.columns());
         let mut start = 0;
         for branch in &self.branches {
             let mut steps = branch.steps().iter();
@@ -94,8 +96,13 @@ impl<T: Real> Join<T> {
     }
 }
 
-impl<T: Real> Step<T> for Join<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, rng: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Join<T> {
+    fn fit(
+        plan: &StepChoice,
+        features: &Matrix<T>,
+        layout: Layout,
+        rng: &mut dyn Rng,
+    ) -> Result<Self> {
         let mut fitted = Vec::new();
         for plans in branches(plan)? {
             fitted.push(Pipeline::fit_steps(&plans, features.clone(), layout, rng)?.0);
@@ -103,7 +110,7 @@ impl<T: Real> Step<T> for Join<T> {
         Ok(Self { plan: plan.clone(), n_in: layout.n_features(), branches: fitted })
     }
 
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
         let mut restored = Vec::new();
         for (position, plans) in branches(plan)?.iter().enumerate() {
             let mut own = tensors.within(position);
@@ -112,7 +119,7 @@ impl<T: Real> Step<T> for Join<T> {
         Ok(Self { plan: plan.clone(), n_in: layout.n_features(), branches: restored })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 
@@ -149,7 +156,7 @@ mod tests {
     use super::*;
     use crate::random::{Purpose, stream};
 
-    fn plan(text: &str) -> Result<Plan> {
+    fn plan(text: &str) -> Result<StepChoice> {
         text.parse()
     }
 

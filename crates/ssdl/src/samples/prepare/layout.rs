@@ -1,6 +1,6 @@
 //! How the numbers of a sample lie, and the loop that maps images one by one.
 
-use super::Plan;
+use super::StepChoice;
 use crate::{Error, Matrix, Real, Result};
 use rayon::prelude::*;
 
@@ -60,11 +60,11 @@ impl Layout {
     }
 
     /// Height and width, for a step that cannot do without.
-    pub(super) fn pixels(&self, plan: &Plan) -> Result<[usize; 2]> {
+    pub(super) fn pixels(&self, plan: &StepChoice) -> Result<[usize; 2]> {
         self.image.ok_or_else(|| {
             Error::Samples(format!(
                 "the preparation step `{plan}` works on images, and these are none: give the shape \
-                 with --image HEIGHTxWIDTH (`Options::image`), and put the step before those that \
+                 with --image HEIGHTxWIDTH (`FitOptions::image`), and put the step before those that \
                  leave the pixels behind, such as pca, projection, gradients and join"
             ))
         })

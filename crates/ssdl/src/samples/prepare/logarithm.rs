@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -17,7 +17,7 @@ pub(super) const DESCRIPTION: Description = Description {
 /// For bytes from 0 to 255 this is the usual ln(1 + v), and the same for pixels from 0 to 1.
 const STRENGTH: f64 = 255.0;
 
-fn strength(plan: &Plan) -> Result<f64> {
+fn strength(plan: &StepChoice) -> Result<f64> {
     if plan.argument().is_none() { Ok(STRENGTH) } else { plan.positive() }
 }
 
@@ -26,21 +26,26 @@ fn strength(plan: &Plan) -> Result<f64> {
 /// Features need not be pixels; values below 0 count as 0. If no training value is above 0, $m$ is 1.
 #[derive(Debug)]
 pub(super) struct Logarithm<T> {
-    plan: Plan,
+    plan: StepChoice,
     layout: Layout,
     strength: f64,
     brightest: T,
 }
 
-impl<T: Real> Step<T> for Logarithm<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Logarithm<T> {
+    fn fit(
+        plan: &StepChoice,
+        features: &Matrix<T>,
+        layout: Layout,
+        _: &mut dyn Rng,
+    ) -> Result<Self> {
         let brightest =
             features.as_slice().iter().fold(T::zero(), |b, &x| if x > b { x } else { b });
         let brightest = if brightest > T::zero() { brightest } else { T::one() };
         Ok(Self { plan: plan.clone(), layout, strength: strength(plan)?, brightest })
     }
 
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
         let brightest = tensors.take("brightest", 1, 1)?.as_slice()[0];
         if brightest <= T::zero() {
             let text = format!("the brightest value of the step `{plan}` is not above 0");
@@ -49,7 +54,7 @@ impl<T: Real> Step<T> for Logarithm<T> {
         Ok(Self { plan: plan.clone(), layout, strength: strength(plan)?, brightest })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

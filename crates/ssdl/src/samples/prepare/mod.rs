@@ -1,12 +1,13 @@
 //! Preparation: fitted steps between the raw samples and the method.
 //!
-//! A [`Plan`] is what the user asks for (`pca=300`), a [`Step`] is what was fitted on the training
+//! A [`StepChoice`] is what the user asks for (`pca=300`), a [`PreparationStep`] is what was fitted on the training
 //! samples, a [`Pipeline`] is a list of steps that travels inside the model. Each file beside this
 //! one holds one step; to add a step, write its file and add its line to the list in `kinds`.
 //!
 //! Steps that work on images learn the shape from the [`Layout`] that is handed from step to step;
 //! pixels run row by row within a sample.
 
+mod choice;
 mod contrast;
 mod deskew;
 mod gradients;
@@ -15,16 +16,15 @@ mod layout;
 mod logarithm;
 mod pca;
 mod pipeline;
-mod plan;
 mod power;
 mod projection;
 mod resize;
 mod scale;
 mod standardise;
 
+pub use choice::StepChoice;
 pub use layout::Layout;
 pub use pipeline::Pipeline;
-pub use plan::Plan;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub struct Description {
     pub usage: &'static str,
     /// One sentence for the help.
     pub sentence: &'static str,
-    check: fn(&Plan) -> Result<()>,
+    check: fn(&StepChoice) -> Result<()>,
 }
 
 /// The descriptions of all steps, for help texts.
@@ -74,26 +74,31 @@ pub fn known() -> Vec<Description> {
 ///
 /// A sample comes out with the same bits whatever the other samples are and however many threads
 /// run.
-pub trait Step<T: Real>: Debug + Send + Sync {
+pub trait PreparationStep<T: Real>: Debug + Send + Sync {
     /// Fits the step on `features` (`n_in × n_samples`, finite, not empty), which lie as `layout`
     /// says; random steps draw from `rng`.
     ///
     /// # Errors
     /// If the plan asks for more than the samples give, or for images where there are none.
-    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, rng: &mut dyn Rng) -> Result<Self>
+    fn fit(
+        plan: &StepChoice,
+        features: &Matrix<T>,
+        layout: Layout,
+        rng: &mut dyn Rng,
+    ) -> Result<Self>
     where
         Self: Sized;
 
-    /// Builds the step from what [`tensors`](Step::tensors) gave; nothing is trusted.
+    /// Builds the step from what [`tensors`](PreparationStep::tensors) gave; nothing is trusted.
     ///
     /// # Errors
     /// If a tensor is missing, has another shape or holds a value that no fit produces.
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self>
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self>
     where
         Self: Sized;
 
     /// The plan this step was fitted from.
-    fn plan(&self) -> &Plan;
+    fn plan(&self) -> &StepChoice;
 
     /// Features per sample that come in.
     fn n_in(&self) -> usize;
@@ -117,7 +122,7 @@ pub trait Step<T: Real>: Debug + Send + Sync {
     }
 
     /// Maps `n_in × n_samples` to `n_out × n_samples`, trusting the shape; see
-    /// [`apply`](Step::apply).
+    /// [`apply`](PreparationStep::apply).
     fn map(&self, features: Matrix<T>) -> Matrix<T>;
 
     /// Maps `n_in × n_samples` to `n_out × n_samples`.
@@ -173,8 +178,10 @@ impl<T: Real> Tensors<'_, T> {
     }
 }
 
-type Fit<T> = fn(&Plan, &Matrix<T>, Layout, &mut dyn Rng) -> Result<Arc<dyn Step<T>>>;
-type Restore<T> = fn(&Plan, Layout, &mut Tensors<'_, T>) -> Result<Arc<dyn Step<T>>>;
+type Fit<T> =
+    fn(&StepChoice, &Matrix<T>, Layout, &mut dyn Rng) -> Result<Arc<dyn PreparationStep<T>>>;
+type Restore<T> =
+    fn(&StepChoice, Layout, &mut Tensors<'_, T>) -> Result<Arc<dyn PreparationStep<T>>>;
 
 struct Kind<T> {
     description: Description,
@@ -183,7 +190,7 @@ struct Kind<T> {
 }
 
 impl<T: Real> Kind<T> {
-    fn of<S: Step<T> + 'static>(description: Description) -> Self {
+    fn of<S: PreparationStep<T> + 'static>(description: Description) -> Self {
         Self {
             description,
             fit: |plan, features, layout, rng| Ok(Arc::new(S::fit(plan, features, layout, rng)?)),

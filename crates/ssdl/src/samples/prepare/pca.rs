@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::Rng;
 
 use super::standardise::means_in_units;
-use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
 use crate::matrix::{axpy, inner, squared_norm, symmetric_eigen};
 use crate::{Error, Matrix, Real, Result};
 
@@ -23,13 +23,13 @@ pub(super) const DESCRIPTION: Description = Description {
 /// so that a fit has one answer. Computed in `f64`; cost $O(Nn\min(n,N) + \min(n,N)^3)$.
 #[derive(Debug)]
 pub(super) struct Pca<T> {
-    plan: Plan,
+    plan: StepChoice,
     mean: Matrix<T>,
     components: Matrix<T>,
 }
 
-impl<T: Real> Step<T> for Pca<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, _: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Pca<T> {
+    fn fit(plan: &StepChoice, features: &Matrix<T>, _: Layout, _: &mut dyn Rng) -> Result<Self> {
         let (n, n_samples, count) = (features.rows(), features.columns(), plan.count()?);
         if count > n.min(n_samples) {
             return Err(plan.refuse(format!(
@@ -48,14 +48,14 @@ impl<T: Real> Step<T> for Pca<T> {
         Ok(Self { plan: plan.clone(), mean, components: components.cast() })
     }
 
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
         let n_in = layout.n_features();
         let mean = tensors.take("mean", n_in, 1)?;
         let components = tensors.take("components", n_in, plan.count()?)?;
         Ok(Self { plan: plan.clone(), mean, components })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

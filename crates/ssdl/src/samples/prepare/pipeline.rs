@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Kind, Layout, Plan, Step, Tensors, check_n_features};
+use super::{Kind, Layout, PreparationStep, StepChoice, Tensors, check_n_features};
 use crate::random::{self, Purpose};
 use crate::samples::check_features;
 use crate::{Error, Matrix, Real, Result};
@@ -30,7 +30,7 @@ const PREFIX: &str = "prepare.";
 #[derive(Clone, Debug)]
 pub struct Pipeline<T> {
     layout: Layout,
-    steps: Vec<Arc<dyn Step<T>>>,
+    steps: Vec<Arc<dyn PreparationStep<T>>>,
 }
 
 impl<T: Real> Pipeline<T> {
@@ -47,7 +47,7 @@ impl<T: Real> Pipeline<T> {
     /// the number type.
     #[inline(never)]
     pub fn fit(
-        plans: &[Plan],
+        plans: &[StepChoice],
         features: Matrix<T>,
         image: Option<[usize; 2]>,
         seed: u64,
@@ -61,7 +61,7 @@ impl<T: Real> Pipeline<T> {
 
     /// The steps of [`fit`](Pipeline::fit), for features that are checked already.
     pub(super) fn fit_steps(
-        plans: &[Plan],
+        plans: &[StepChoice],
         features: Matrix<T>,
         layout: Layout,
         rng: &mut dyn Rng,
@@ -79,7 +79,7 @@ impl<T: Real> Pipeline<T> {
         Ok((pipeline, prepared))
     }
 
-    fn add(&mut self, step: Arc<dyn Step<T>>) -> Result<()> {
+    fn add(&mut self, step: Arc<dyn PreparationStep<T>>) -> Result<()> {
         let most = self.layout.n_features().saturating_mul(GROWTH);
         if step.n_out() > most {
             return Err(step.plan().refuse(format!(
@@ -128,13 +128,13 @@ impl<T: Real> Pipeline<T> {
 
     /// The fitted steps, in the order they are applied.
     #[must_use]
-    pub fn steps(&self) -> &[Arc<dyn Step<T>>] {
+    pub fn steps(&self) -> &[Arc<dyn PreparationStep<T>>] {
         &self.steps
     }
 
     /// What was asked for, in the order of the steps.
     #[must_use]
-    pub fn plans(&self) -> Vec<Plan> {
+    pub fn plans(&self) -> Vec<StepChoice> {
         self.steps.iter().map(|step| step.plan().clone()).collect()
     }
 
@@ -169,7 +169,7 @@ impl<T: Real> Pipeline<T> {
     /// does not go with the shape of the samples.
     #[inline(never)]
     pub fn restore(
-        plans: &[Plan],
+        plans: &[StepChoice],
         n_features: usize,
         image: Option<[usize; 2]>,
         find: &mut dyn FnMut(&str) -> Option<Matrix<T>>,
@@ -183,7 +183,7 @@ impl<T: Real> Pipeline<T> {
 
     /// The steps of [`restore`](Pipeline::restore), for a layout that is checked already.
     pub(super) fn restore_steps(
-        plans: &[Plan],
+        plans: &[StepChoice],
         layout: Layout,
         tensors: &mut Tensors<'_, T>,
     ) -> Result<Self> {
@@ -217,7 +217,7 @@ mod tests {
 
     const ALL: [&str; 4] = ["standardise", "projection=7", "pca=5", "scale=5"];
 
-    fn plans(texts: &[&str]) -> Vec<Plan> {
+    fn plans(texts: &[&str]) -> Vec<StepChoice> {
         texts.iter().map(|text| text.parse().expect("plan")).collect()
     }
 
@@ -332,7 +332,7 @@ mod tests {
         let all = plans(&ALL);
         let (pipeline, _) = Pipeline::fit(&all, draw(10, 30, 9), None, 0)?;
         let tensors = saved(&pipeline);
-        let restore = |plans: &[Plan], n, tensors: &HashMap<String, Matrix<f64>>| {
+        let restore = |plans: &[StepChoice], n, tensors: &HashMap<String, Matrix<f64>>| {
             Pipeline::restore(plans, n, None, &mut |name| tensors.get(name).cloned())
         };
         assert!(restore(&all, 10, &tensors).is_ok());

@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -20,27 +20,27 @@ pub(super) const DESCRIPTION: Description = Description {
 /// Nothing is learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Power {
-    plan: Plan,
+    plan: StepChoice,
     layout: Layout,
     exponent: f64,
 }
 
 impl Power {
-    fn new(plan: &Plan, layout: Layout) -> Result<Self> {
+    fn new(plan: &StepChoice, layout: Layout) -> Result<Self> {
         Ok(Self { plan: plan.clone(), layout, exponent: plan.positive()? })
     }
 }
 
-impl<T: Real> Step<T> for Power {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Power {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     fn what_leaves_the_range_is_refused() {
         assert!(powers("power=4", vec![1e200]).is_err());
-        assert!("power=0".parse::<Plan>().is_err() && "power".parse::<Plan>().is_err());
+        assert!("power=0".parse::<StepChoice>().is_err() && "power".parse::<StepChoice>().is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::random::normal;
 use crate::{Matrix, Real, Result};
 
@@ -17,12 +17,17 @@ pub(super) const DESCRIPTION: Description = Description {
 /// $R_{ik} \sim \mathcal{N}(0, 1/K)$, so that $\mathbb{E}\lVert x'\rVert^2 = \lVert x\rVert^2$.
 #[derive(Debug)]
 pub(super) struct Projection<T> {
-    plan: Plan,
+    plan: StepChoice,
     matrix: Matrix<T>,
 }
 
-impl<T: Real> Step<T> for Projection<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, _: Layout, mut rng: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Projection<T> {
+    fn fit(
+        plan: &StepChoice,
+        features: &Matrix<T>,
+        _: Layout,
+        mut rng: &mut dyn Rng,
+    ) -> Result<Self> {
         let (n, count) = (features.rows(), plan.count()?);
         if count > n {
             return Err(plan.refuse(format!("1 to {n} (the number of features)")));
@@ -32,12 +37,12 @@ impl<T: Real> Step<T> for Projection<T> {
         Ok(Self { plan: plan.clone(), matrix })
     }
 
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
         let matrix = tensors.take("matrix", layout.n_features(), plan.count()?)?;
         Ok(Self { plan: plan.clone(), matrix })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::layout::map_images;
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -13,7 +13,7 @@ pub(super) const DESCRIPTION: Description = Description {
     check: |plan| sides(plan).map(drop),
 };
 
-fn sides(plan: &Plan) -> Result<[usize; 2]> {
+fn sides(plan: &StepChoice) -> Result<[usize; 2]> {
     let number = |text: &str| text.trim().parse().ok().filter(|side| (1..=65_536).contains(side));
     let sides = plan.argument().and_then(|text| text.split_once(['x', '×']));
     sides
@@ -27,7 +27,7 @@ fn sides(plan: &Plan) -> Result<[usize; 2]> {
 /// Nothing is learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Resize {
-    plan: Plan,
+    plan: StepChoice,
     from: [usize; 2],
     rows: Vec<Mixture>,
     columns: Vec<Mixture>,
@@ -41,7 +41,7 @@ struct Mixture {
 }
 
 impl Resize {
-    fn new(plan: &Plan, layout: Layout) -> Result<Self> {
+    fn new(plan: &StepChoice, layout: Layout) -> Result<Self> {
         let (to, from) = (sides(plan)?, layout.pixels(plan)?);
         let [rows, columns] = [0, 1].map(|side| mixtures(from[side], to[side]));
         Ok(Self { plan: plan.clone(), from, rows, columns })
@@ -82,16 +82,16 @@ fn mixtures(from: usize, to: usize) -> Vec<Mixture> {
     (0..to).map(one).collect()
 }
 
-impl<T: Real> Step<T> for Resize {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Resize {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 
@@ -109,7 +109,7 @@ impl<T: Real> Step<T> for Resize {
 
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let half = || vec![0.0; self.rows.len() * self.from[1]];
-        let n_out = Step::<T>::n_out(self);
+        let n_out = PreparationStep::<T>::n_out(self);
         map_images(&features, n_out, half, |half, image, out| self.resize(half, image, out))
     }
 }

@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
 use crate::matrix::squared_norm;
 use crate::{Matrix, Real, Result};
 
@@ -18,21 +18,21 @@ pub(super) const DESCRIPTION: Description = Description {
 /// learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Scale {
-    plan: Plan,
+    plan: StepChoice,
     factor: f64,
     layout: Layout,
 }
 
-impl<T: Real> Step<T> for Scale {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Scale {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Ok(Self { plan: plan.clone(), factor: plan.positive()?, layout })
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Ok(Self { plan: plan.clone(), factor: plan.positive()?, layout })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

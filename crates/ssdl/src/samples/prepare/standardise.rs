@@ -3,14 +3,14 @@
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::{Description, Layout, Plan, Step, Tensors, binary_unit};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "standardise",
     usage: "standardise",
     sentence: "every feature to mean 0 and variance 1; constant features become 0",
-    check: Plan::nothing,
+    check: StepChoice::nothing,
 };
 
 /// Every feature to mean 0 and variance 1 over the $N$ training samples:
@@ -18,14 +18,19 @@ pub(super) const DESCRIPTION: Description = Description {
 /// $s_i = 0$.
 #[derive(Debug)]
 pub(super) struct Standardise<T> {
-    plan: Plan,
+    plan: StepChoice,
     image: Option<[usize; 2]>,
     mean: Matrix<T>,
     deviation: Matrix<T>,
 }
 
-impl<T: Real> Step<T> for Standardise<T> {
-    fn fit(plan: &Plan, features: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Standardise<T> {
+    fn fit(
+        plan: &StepChoice,
+        features: &Matrix<T>,
+        layout: Layout,
+        _: &mut dyn Rng,
+    ) -> Result<Self> {
         let n = features.rows();
         let (mean, deviation) = moments(features);
         Ok(Self {
@@ -36,7 +41,7 @@ impl<T: Real> Step<T> for Standardise<T> {
         })
     }
 
-    fn restore(plan: &Plan, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, tensors: &mut Tensors<'_, T>) -> Result<Self> {
         let n_in = layout.n_features();
         let mean = tensors.take("mean", n_in, 1)?;
         let deviation = tensors.take("deviation", n_in, 1)?;
@@ -46,7 +51,7 @@ impl<T: Real> Step<T> for Standardise<T> {
         Ok(Self { plan: plan.clone(), image: layout.image(), mean, deviation })
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 

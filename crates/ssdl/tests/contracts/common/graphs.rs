@@ -2,7 +2,7 @@
 
 use ssdl::graph::lle::barycentres;
 use ssdl::graph::{
-    Connected, Given, Graph, Heat, Laplacian, Learnt, Lle, Neighbours, Threshold, Width,
+    Connected, Given, Graph, Heat, Laplacian, LearntGraph, Lle, Neighbours, Threshold, Width,
 };
 use ssdl::sparse::Csr;
 use ssdl::{Matrix, Real};
@@ -24,7 +24,7 @@ pub fn graphs<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<Named<T>> {
         ("lle", Box::new(Lle { n_neighbors: k })),
         ("heat", Box::new(heat)),
         ("threshold", Box::new(Threshold { percentile: 0.4, width: WIDTH })),
-        ("learnt", Box::new(Learnt { smoothness: 3.0 })),
+        ("learnt", Box::new(LearntGraph { smoothness: 3.0 })),
         ("given edges", Box::new(Given::edges(samples.columns(), &edges).unwrap())),
         ("given affinities", Box::new(Given::affinities(ties).unwrap())),
     ];

@@ -9,7 +9,7 @@ pub mod tiny;
 
 use serde_json::Value;
 use ssdl::fit::{Flow, Progress, Silent, Step, TraceRow, Watch};
-use ssdl::methods::{Method, Options};
+use ssdl::methods::{FitOptions, Method};
 use ssdl::random::{Purpose, normal, stream};
 use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
 
@@ -105,9 +105,9 @@ pub fn small_problem<T: Real>(seed: u64) -> (Samples<T>, Vec<usize>) {
     (Samples::new(features, label_first(&truth, 3, 4)).unwrap(), truth)
 }
 
-/// Options for tests: one thread, so that many small fits side by side do not fight for cores.
-pub fn options<T: Real>() -> Options<T> {
-    Options { threads: 1, ..Options::default() }
+/// FitOptions for tests: one thread, so that many small fits side by side do not fight for cores.
+pub fn options<T: Real>() -> FitOptions<T> {
+    FitOptions { threads: 1, ..FitOptions::default() }
 }
 
 pub fn pairs(knobs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -127,7 +127,7 @@ pub fn fit_with<T: Real>(
     method: &dyn Method<T>,
     knobs: &[(&str, &str)],
     samples: Samples<T>,
-    options: &Options<T>,
+    options: &FitOptions<T>,
     watch: &mut dyn Watch,
 ) -> Result<Model<T>> {
     method.fit(&small(method, knobs), samples, options, watch)
@@ -167,13 +167,13 @@ pub fn rows_of_the_loop<T: Real>(model: &Model<T>) -> &[TraceRow] {
 
 /// Remembers steps and notices; stops after the step with this number, if any.
 #[derive(Default)]
-pub struct Witness {
+pub struct Recorder {
     pub steps: usize,
     pub notices: Vec<String>,
     pub stop_after: Option<usize>,
 }
 
-impl Watch for Witness {
+impl Watch for Recorder {
     fn step(&mut self, _: &Progress<'_>) -> Flow {
         self.steps += 1;
         if self.stop_after.is_some_and(|last| self.steps > last) {

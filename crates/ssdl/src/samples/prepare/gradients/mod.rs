@@ -8,7 +8,7 @@ mod soft;
 use rand::Rng;
 
 use super::layout::map_images;
-use super::{Description, Layout, Plan, Step, Tensors};
+use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::matrix::dot;
 use crate::wide::wide;
 use crate::{Matrix, Real, Result};
@@ -53,7 +53,7 @@ enum Voting {
 impl Knobs {
     const DEFAULT: Self = Self { orientations: 9, cell: 4, block: 2, voting: Voting::Sharp };
 
-    fn read(plan: &Plan) -> Result<Self> {
+    fn read(plan: &StepChoice) -> Result<Self> {
         let Some(text) = plan.argument() else { return Ok(Self::DEFAULT) };
         let mut words: Vec<&str> = text.split('/').map(str::trim).collect();
         let voting = match words.last() {
@@ -88,7 +88,7 @@ impl Knobs {
 /// by block and row by row within a block, the histograms. Nothing is learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Gradients {
-    plan: Plan,
+    plan: StepChoice,
     image: [usize; 2],
     /// Rows and columns of cells.
     cells: [usize; 2],
@@ -103,7 +103,7 @@ enum Votes {
 }
 
 impl Gradients {
-    fn new(plan: &Plan, layout: Layout) -> Result<Self> {
+    fn new(plan: &StepChoice, layout: Layout) -> Result<Self> {
         let knobs = Knobs::read(plan)?;
         let image = layout.pixels(plan)?;
         let cells = image.map(|side| side / knobs.cell);
@@ -223,16 +223,16 @@ impl Row {
     }
 }
 
-impl<T: Real> Step<T> for Gradients {
-    fn fit(plan: &Plan, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
+impl<T: Real> PreparationStep<T> for Gradients {
+    fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn restore(plan: &Plan, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
+    fn restore(plan: &StepChoice, layout: Layout, _: &mut Tensors<'_, T>) -> Result<Self> {
         Self::new(plan, layout)
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &StepChoice {
         &self.plan
     }
 
@@ -248,7 +248,7 @@ impl<T: Real> Step<T> for Gradients {
     }
 
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
-        let n_out = Step::<T>::n_out(self);
+        let n_out = PreparationStep::<T>::n_out(self);
         let work = |buffers: &mut Buffers, image: &[f32], out: &mut [f32]| {
             self.describe(buffers, image, out);
         };
@@ -293,7 +293,7 @@ mod tests {
             ("gradients=180/1/1", [1, 1], 180),
         ];
         for (text, image, n_out) in cases {
-            assert_eq!(Step::<f32>::n_out(&step(text, image)?), n_out, "{text}");
+            assert_eq!(PreparationStep::<f32>::n_out(&step(text, image)?), n_out, "{text}");
         }
         Ok(())
     }

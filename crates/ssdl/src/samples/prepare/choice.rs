@@ -10,20 +10,20 @@ use crate::{Error, Result};
 /// read with [`str::parse`], written back by `Display`.
 ///
 /// ```
-/// use ssdl::samples::prepare::Plan;
+/// use ssdl::samples::prepare::StepChoice;
 ///
-/// let plan: Plan = "pca=300".parse()?;
+/// let plan: StepChoice = "pca=300".parse()?;
 /// assert_eq!((plan.name(), plan.to_string().as_str()), ("pca", "pca=300"));
-/// assert!("pca=0".parse::<Plan>().is_err());
+/// assert!("pca=0".parse::<StepChoice>().is_err());
 /// # Ok::<(), ssdl::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Plan {
+pub struct StepChoice {
     name: &'static str,
     argument: Option<String>,
 }
 
-impl Plan {
+impl StepChoice {
     /// The name of the step.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -66,7 +66,7 @@ impl Plan {
     }
 }
 
-impl FromStr for Plan {
+impl FromStr for StepChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -81,7 +81,7 @@ impl FromStr for Plan {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for StepChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.argument {
             None => f.write_str(self.name),
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn refusal(text: &str) -> String {
-        text.parse::<Plan>().expect_err(text).to_string()
+        text.parse::<StepChoice>().expect_err(text).to_string()
     }
 
     #[test]
@@ -122,9 +122,9 @@ mod tests {
             "join=[deskew,gradients=9/4/2 | deskew,gradients=8/3/2 | none]",
         ];
         for text in texts {
-            assert_eq!(text.parse::<Plan>()?.to_string(), text);
+            assert_eq!(text.parse::<StepChoice>()?.to_string(), text);
         }
-        assert_eq!(" pca = 3 ".parse::<Plan>()?.to_string(), "pca=3");
+        assert_eq!(" pca = 3 ".parse::<StepChoice>()?.to_string(), "pca=3");
         Ok(())
     }
 
@@ -197,7 +197,7 @@ mod tests {
             "join=[×",
         ];
         for text in texts {
-            assert!(text.parse::<Plan>().is_err(), "{text}");
+            assert!(text.parse::<StepChoice>().is_err(), "{text}");
         }
     }
 
@@ -209,8 +209,8 @@ mod tests {
             text in "(scale|standardise|pca|projection|gradients|logarithm|contrast|resize|x)?\
                      =?[-0-9.einfa/x× ]{0,6}"
         ) {
-            if let Ok(plan) = text.parse::<Plan>() {
-                prop_assert_eq!(&plan.to_string().parse::<Plan>().expect("its own text"), &plan);
+            if let Ok(plan) = text.parse::<StepChoice>() {
+                prop_assert_eq!(&plan.to_string().parse::<StepChoice>().expect("its own text"), &plan);
             }
         }
 
@@ -218,8 +218,8 @@ mod tests {
         fn joins_are_read_or_refused_and_survive_a_round_trip(
             text in "join ?= ?\\[?((deskew|none|scale=1|pca=3|é|gradients=9/4/2)[ ,|\\]\\[]?){0,5}\\]?"
         ) {
-            if let Ok(plan) = text.parse::<Plan>() {
-                prop_assert_eq!(&plan.to_string().parse::<Plan>().expect("its own text"), &plan);
+            if let Ok(plan) = text.parse::<StepChoice>() {
+                prop_assert_eq!(&plan.to_string().parse::<StepChoice>().expect("its own text"), &plan);
             }
         }
     }

@@ -3,7 +3,7 @@
 use ssdl::{Matrix, Model};
 
 /// A model with the samples it was fitted to and those it is judged on.
-pub struct Closer {
+pub struct Example {
     /// Which fit of the plan it is.
     pub name: String,
     /// The model.
