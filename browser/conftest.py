@@ -5,6 +5,15 @@ import pytest
 from pages import KINDS, SCHEMES, SIZES, Bench, browser, opened
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that look at one page share a process: there it is made and opened once."""
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        kind = params.get("still") or params.get("sheet", [None])[0]
+        if kind:
+            item.add_marker(pytest.mark.xdist_group(kind))
+
+
 @pytest.fixture(scope="session")
 def launched():
     with browser() as one:

@@ -159,6 +159,10 @@ def fault(words):
         case ["cargo", "install", "--path", crate]:
             there = (FOLDER / crate / "src" / "main.rs").is_file()
             return None if there else f"{crate} is no crate with a program"
+        case ["cargo", "build", "--profile", profile]:
+            return _fault_of_profile(profile)
+        case ["pip", "wheel", ".", "--no-deps", "--wheel-dir", _, "--config-settings", setting]:
+            return _fault_of_profile(setting.removeprefix("build-args=--profile="))
         case ["pip", "install", *packages] if packages:
             faults = (_fault_of_package(package) for package in packages)
             return next((each for each in faults if each), None)
@@ -208,12 +212,20 @@ def _fault_of_xtask(words):
         return f"there is no command {' '.join(words[:1])}"
     module = modules[words[0]]
     files = [source / f"{module}.rs", source / module / "mod.rs"]
+    if module == "bench":
+        # It hands its options over.
+        files.append(FOLDER / "crates" / "ssdl-bench" / "src" / "main.rs")
     text = "".join(path.read_text("utf-8") for path in files if path.exists())
     # `--set parity`: the sets are words of the source, as the options are.
     given = [word for word in words[1:] if word.startswith("--")]
     sets = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--set"]
     unknown = [word for word in given + sets if word != "…" and f'"{word}"' not in text]
     return f"`cargo xtask {words[0]}` knows no {unknown[0]}" if unknown else None
+
+
+def _fault_of_profile(name):
+    known = tomllib.loads((FOLDER / "Cargo.toml").read_text("utf-8"))["profile"]
+    return None if name in known else f"there is no profile {name}"
 
 
 def _fault_of_package(package):

@@ -94,6 +94,7 @@ def page(folder, number="1.00", language="python", last="a"):
         ("1.00", "sh", "cargo xtask test --fast", "knows no --fast"),
         ("1.00", "sh", "cargo xtask bench --set all --set so", "knows no so"),
         ("1.00", "sh", "cargo install --path crates/ssdl", "no crate with a program"),
+        ("1.00", "sh", "cargo build --profile fast", "there is no profile fast"),
         ("1.00", "sh", "pip install '.[plots]'", "nothing is known of a package"),
         ("1.00", "sh", "xdg-open report.html", "there is no file report.html"),
         ("1.00", "sh", "make", "no rule for this command"),

@@ -9,6 +9,8 @@ import pytest
 import ssdl
 
 resource = pytest.importorskip("resource")
+# One after another: each takes several hundred megabytes.
+pytestmark = pytest.mark.xdist_group("memory")
 
 # What is warm has been paid for before; samples are 200 MB, in C order.
 SCRIPT = """
@@ -40,7 +42,9 @@ print((peak() - before) / samples.nbytes)
 def rise(models, call):
     """Rise of the peak, as a share of the bytes of the samples."""
     script = SCRIPT.format(models=models, call=call)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=100
+    )
     assert done.returncode == 0, done.stderr
     return float(done.stdout)
 

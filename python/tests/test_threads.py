@@ -15,7 +15,11 @@ import pytest
 import ssdl
 from conftest import small
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    # They look at the clock, so they do not disturb each other.
+    pytest.mark.xdist_group("clock"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +38,23 @@ def slow(**parameters):
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.fixture
+def listening():
+    """Ctrl-C is heard, even where the tests were started with it ignored: in a script with `&`, or
+    by a tool. Python then installs no handler."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+needs_signals = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals are sent differently there"
+)
+
+
+@needs_signals
 @pytest.mark.parametrize("delay", [0.3, 2.0])
-def test_ctrl_c_ends_a_fit_at_once(delay, long, digits):
+def test_ctrl_c_ends_a_fit_at_once(delay, long, digits, listening):
     asked = []
 
     def interrupt():
@@ -61,6 +79,7 @@ import os, signal, threading, time
 import numpy as np
 import ssdl
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 X = ssdl.datasets.load_digits().data
 atoms = X[:200] / np.linalg.norm(X[:200], axis=1, keepdims=True)
 coder = ssdl.SparseCoder(atoms, sparsity=2.0, sparse_output=True).fit(atoms)
@@ -80,12 +99,35 @@ while time.monotonic() < deadline:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@needs_signals
 def test_ctrl_c_ends_coding_with_the_part_at_hand():
     # In a process of its own: a fit that was stopped above may still be ending its step.
     words = [sys.executable, "-c", CODING]
     done = subprocess.run(words, capture_output=True, text=True, timeout=100)
     assert done.stdout.split() == ["interrupted", "idle"], done.stderr
+
+
+# The signal comes while the fit runs, which takes longer than a look for signals.
+IGNORING = """
+import os, signal, threading
+import ssdl
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+X, y = ssdl.datasets.load_digits(return_X_y=True)
+y[100:] = -1
+sent = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+sent.start()
+model = ssdl.SSDLGA(n_atoms=100, max_iter=4, tol=0).fit(X, y)
+sent.join()
+print(model.n_iter_)
+"""
+
+
+@needs_signals
+def test_a_fit_goes_on_where_ctrl_c_is_ignored():
+    words = [sys.executable, "-W", "ignore", "-c", IGNORING]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
+    assert done.stdout.split() == ["4"], done.stderr
 
 
 def test_an_exception_while_reporting_ends_the_fit(long, monkeypatch):

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sha2::{Digest, Sha256};
+use xtask::environment::{self, PIP, Show};
+use xtask::outcome::{Outcome, While};
+use xtask::workspace;
 
-use crate::outcome::{Outcome, While};
-use crate::python::{self, Show};
-use crate::workspace;
+use crate::python;
+use crate::run::Run;
 
 const HELP: &str = "\
 Usage: cargo xtask browser [--pictures]
@@ -43,12 +45,12 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let mut show = |command: &mut Command| -> Outcome<bool> {
         Ok(command.status().during(|| "browser")?.success())
     };
-    let chromium = installed(&mut show)?;
-    let work: &[&str] = match pictures {
-        true => &["browser/screenshots.py", PICTURES],
-        false => &["-m", "pytest", "--quiet", "browser"],
+    let prepared = prepare(&mut show)?;
+    let mut work = match pictures {
+        true => environment::call(&prepared.python, &["browser/screenshots.py", PICTURES]),
+        false => tests(&prepared.python),
     };
-    let mut work = call(&chromium, work, &mut show)?;
+    prepared.name_programs(&mut work, &mut show)?;
     if !show(&mut work)? {
         return Err("it failed".into());
     }
@@ -60,11 +62,24 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 }
 
 /// The step of `cargo xtask test`; where there is no browser it says how to get one, and passes.
-pub fn check(log: &Path) -> Outcome<String> {
-    python::logged(log, "skipped: ", |show| {
-        let chromium = installed(show)?;
-        call(&chromium, &["-m", "pytest", "--quiet", "browser"], show)
-    })
+pub fn check(run: &mut Run) -> Outcome<String> {
+    let mut show = |command: &mut Command| run.status(command);
+    let prepared = match prepare(&mut show) {
+        Ok(prepared) => prepared,
+        Err(reason) => return Ok(format!("skipped: {reason}")),
+    };
+    let mut work = tests(&prepared.python);
+    prepared.name_programs(&mut work, &mut show)?;
+    match show(&mut work)? {
+        true => Ok(String::new()),
+        false => Err("the tests of the pages failed".into()),
+    }
+}
+
+fn tests(python: &Path) -> Command {
+    let mut command = python::pytest(python);
+    command.arg("browser");
+    command
 }
 
 /// Whether the pictures of the documentation show the page as it is now.
@@ -105,17 +120,31 @@ fn taken_of() -> Outcome<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n")
 }
 
-/// The tests or the pictures, with the program that makes the pages.
-fn call(chromium: &Path, work: &[&str], show: Show<'_>) -> Outcome<Command> {
-    let python = python::environment("browser", show)?;
-    let packages = ["pillow", "playwright", "pytest>=8"];
-    if !show(python::call(&python, &python::PIP).args(packages))? {
-        return Err("pip could not install Playwright".into());
+/// A browser, and an interpreter that can drive it.
+pub struct Prepared {
+    chromium: PathBuf,
+    python: PathBuf,
+}
+
+/// Installs what the tests and the pictures need.
+pub fn prepare(show: Show<'_>) -> Outcome<Prepared> {
+    let chromium = installed(show)?;
+    let python = environment::made("browser", show)?;
+    let packages =
+        ["pillow", "playwright", "pytest>=8", "pytest-timeout>=2.2", "pytest-xdist>=3.5"];
+    match show(environment::call(&python, &PIP).args(packages))? {
+        true => Ok(Prepared { chromium, python }),
+        false => Err("pip could not install Playwright".into()),
     }
-    let program = workspace::program(show)?;
-    let mut command = python::call(&python, work);
-    command.env("SSDL_PROGRAM", program).env("CHROMIUM", chromium);
-    Ok(command)
+}
+
+impl Prepared {
+    /// Names the browser, and the program that makes the pages.
+    fn name_programs(&self, work: &mut Command, show: Show<'_>) -> Outcome<()> {
+        let program = workspace::program(show)?;
+        work.env("SSDL_PROGRAM", program).env("CHROMIUM", &self.chromium);
+        Ok(())
+    }
 }
 
 /// A browser; where there is none and nobody need be asked, it is installed.

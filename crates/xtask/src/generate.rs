@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
-use crate::browser;
-use crate::outcome::{Outcome, While};
-use crate::workspace;
+use xtask::outcome::{Outcome, While};
+use xtask::workspace;
+
+use crate::{browser, processes};
 
 const HELP: &str = "\
 Usage: cargo xtask generate
@@ -25,6 +27,9 @@ const WITH_PARTS: [&str; 2] = ["docs/results.md", "README.md"];
 
 const BEGIN: &str = "<!-- ssdl ";
 const END: &str = "<!-- end -->";
+
+/// The program only prints what it knows.
+const LIMIT: Duration = Duration::from_secs(60);
 
 pub fn run(arguments: &[String]) -> Outcome<()> {
     write(arguments, true)
@@ -120,7 +125,8 @@ fn printed(arguments: &[&str]) -> Outcome<String> {
     let said = || format!("ssdl {}", arguments.join(" "));
     let build = |command: &mut Command| Ok(command.status().during(said)?.success());
     let mut command = Command::new(workspace::program(build)?);
-    let output = command.args(arguments).current_dir(workspace::top()).output().during(said)?;
+    command.args(arguments).current_dir(workspace::top());
+    let output = processes::output(&mut command, LIMIT).during(said)?;
     if !output.status.success() {
         let cause = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}: {cause}", said()).into());

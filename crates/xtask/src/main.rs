@@ -5,15 +5,14 @@
 mod bench;
 mod browser;
 mod generate;
-mod outcome;
+mod processes;
 mod python;
-mod table;
+mod run;
 mod test;
-mod workspace;
 
 use std::process::ExitCode;
 
-use outcome::Outcome;
+use xtask::outcome::Outcome;
 
 const HELP: &str = "\
 Usage: cargo xtask <command> [options]

@@ -6,6 +6,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table with this header and no rows yet.
     pub fn new(header: &[&str]) -> Self {
         Self { rows: vec![header.iter().map(|cell| (*cell).to_owned()).collect()] }
     }

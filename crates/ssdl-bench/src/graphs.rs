@@ -4,15 +4,15 @@ use std::fs;
 use std::time::Instant;
 
 use serde_json::Map;
+use xtask::outcome::{Outcome, While};
+use xtask::table::Table;
+use xtask::workspace;
 
-use super::Setting;
-use super::digits::{Digits, first_of_each_class};
-use super::parity::show;
-use super::program::{self, Problem};
-use super::reference::Reference;
-use crate::outcome::{Outcome, While};
-use crate::table::Table;
-use crate::workspace;
+use crate::Setting;
+use crate::digits::{Digits, first_of_each_class};
+use crate::parity::show;
+use crate::program::{self, Problem};
+use crate::reference::Reference;
 
 /// Training and test samples of USPS.
 const TRAIN: usize = 7291;

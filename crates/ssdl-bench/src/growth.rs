@@ -1,12 +1,13 @@
 //! How memory and time grow with the number of samples, and what a second thread brings.
 
-use super::Setting;
-use super::digits::{Digits, Splits, first_of_each_class};
-use super::numbers::{exponent, median};
-use super::parity::show;
-use super::program::Problem;
-use crate::outcome::Outcome;
-use crate::table::Table;
+use xtask::outcome::Outcome;
+use xtask::table::Table;
+
+use crate::Setting;
+use crate::digits::{Digits, Splits, first_of_each_class};
+use crate::numbers::{exponent, median};
+use crate::parity::show;
+use crate::program::Problem;
 
 const SIZES: [usize; 3] = [5_000, 10_000, 20_000];
 const LABELLED_PER_CLASS: usize = 20;

@@ -7,24 +7,27 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
+use xtask::outcome::{Outcome, While};
+use xtask::workspace;
 
-use super::digits::Digits;
-use super::files;
-use crate::outcome::{Outcome, While};
-use crate::workspace;
+use crate::digits::Digits;
+use crate::files;
 
 /// Often enough to see the peak of a fit that takes seconds, seldom enough to cost nothing.
 const MEMORY_PERIOD: Duration = Duration::from_millis(20);
 
+/// The profile of what users download; cargo names its folder in the target folder after it.
+pub const PROFILE: &str = "dist";
+
 /// Builds the program as users get it and says where it is.
 pub fn build(target: &Path) -> Outcome<PathBuf> {
-    let status = workspace::cargo(&["build", "--release", "--package", "ssdl-cli"])
+    let status = workspace::cargo(&["build", "--profile", PROFILE, "--package", "ssdl-cli"])
         .status()
         .during(|| "cargo build")?;
     if !status.success() {
         return Err("the program does not build".into());
     }
-    let program = target.join("release").join(format!("ssdl{}", std::env::consts::EXE_SUFFIX));
+    let program = target.join(PROFILE).join(format!("ssdl{}", std::env::consts::EXE_SUFFIX));
     if program.exists() { Ok(program) } else { Err(format!("no {}", program.display()).into()) }
 }
 

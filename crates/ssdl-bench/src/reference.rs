@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use xtask::environment::{self, PIP};
+use xtask::outcome::{Outcome, While};
+use xtask::workspace;
 
-use super::program;
-use crate::outcome::{Outcome, While};
-use crate::workspace;
+use crate::program;
 
 const PACKAGES: [&str; 4] = ["numpy", "scipy", "scikit-learn", "scikit-image"];
 const IMPORTS: &str = "import numpy, scipy, sklearn, skimage";
@@ -40,24 +41,21 @@ pub struct Described {
 }
 
 impl<'a> Reference<'a> {
-    /// Makes the virtual environment under the target folder unless it is there already.
-    pub fn prepare(target: &Path, folder: &'a Path, data: &'a Path) -> Outcome<Self> {
-        let venv = target.join("oracle-venv");
-        let python = if cfg!(windows) {
-            venv.join("Scripts").join("python.exe")
-        } else {
-            venv.join("bin").join("python")
-        };
+    /// Makes the environment in the target folder unless it is there already.
+    pub fn prepare(folder: &'a Path, data: &'a Path) -> Outcome<Self> {
+        let mut show = |command: &mut Command| program::call(command).map(|_| true);
+        let python = environment::made("oracle-venv", &mut show)?;
         if !works(&python, IMPORTS) {
-            println!("making the environment of the reference in {}", venv.display());
-            make(&venv, &python)?;
+            println!("installing {} for the reference", PACKAGES.join(", "));
+            program::call(environment::call(&python, &PIP).args(PACKAGES))
+                .during(|| "the packages of the reference; is the network there?")?;
         }
         Ok(Self { python, folder, data })
     }
 
     /// Fits and scores one split with one thread.
     pub fn run(&self, dataset: &str, seed: i64) -> Outcome<Scored> {
-        let driver = workspace::top().join("crates/xtask/oracle/run_reference.py");
+        let driver = workspace::top().join("crates/ssdl-bench/oracle/run_reference.py");
         let mut command = Command::new(&self.python);
         // The coder of scikit-learn warns at its sweep limit; the reference was scored like that.
         command.args(["-B", "-W", "ignore"]).arg(driver).arg(dataset);
@@ -73,7 +71,7 @@ impl<'a> Reference<'a> {
         labels: &Path,
         box_constraint: &str,
     ) -> Outcome<(f64, f64)> {
-        let script = workspace::top().join("crates/xtask/oracle/time_svm.py");
+        let script = workspace::top().join("crates/ssdl-bench/oracle/time_svm.py");
         let mut command = Command::new(&self.python);
         // It warns where its epochs run out; so do ours.
         command.args(["-B", "-W", "ignore"]).arg(script);
@@ -92,7 +90,7 @@ impl<'a> Reference<'a> {
         ours: &Path,
         knobs: &str,
     ) -> Outcome<Described> {
-        let script = workspace::top().join("crates/xtask/oracle/time_hog.py");
+        let script = workspace::top().join("crates/ssdl-bench/oracle/time_hog.py");
         let mut command = Command::new(&self.python);
         command.arg("-B").arg(script).arg(samples).arg(shape).arg(ours).arg(knobs);
         let line: Value = serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
@@ -138,21 +136,6 @@ fn works(python: &Path, code: &str) -> bool {
         .stderr(Stdio::null())
         .status();
     quiet.is_ok_and(|status| status.success())
-}
-
-fn make(venv: &Path, python: &Path) -> Outcome<()> {
-    if !works(Path::new("python3"), "") {
-        return Err("python3 is not on the path; the reference needs Python 3.10 or later".into());
-    }
-    if !works(Path::new("python3"), "import venv, ensurepip") {
-        return Err("python3 lacks venv or pip (on Debian: apt install python3-venv)".into());
-    }
-    program::call(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
-    let mut install = Command::new(python);
-    install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES);
-    program::call(&mut install)
-        .during(|| format!("pip could not install {}", PACKAGES.join(", ")))
-        .map(|_| ())
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
-
-use crate::outcome::{Outcome, While};
+use xtask::outcome::{Outcome, While};
 
 /// Samples in the row order that the split files index, pixels in [0, 1].
 pub struct Digits {

@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: measurements of the program, beside the Python reference where there is one.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
 mod digits;
 mod files;
 mod graphs;
@@ -14,17 +16,19 @@ mod variants;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
-use crate::outcome::{Outcome, While};
-use crate::workspace;
-use reference::Reference;
+use xtask::outcome::{Outcome, While};
+use xtask::workspace;
+
+use crate::reference::Reference;
 
 const HELP: &str = "\
 Usage: cargo xtask bench [options]
 
-Measures the release build and prints Markdown tables, also kept in target/bench/report.md.
+Measures what is released, a build with the profile `dist`, and prints Markdown tables, also kept in
+target/bench/report.md.
 
 Options:
   --set SET         what to measure (default: parity)
@@ -50,11 +54,15 @@ python3, pip and the network; so does python, in target/python-bench. Run on an 
 
 /// Where everything is that a measurement needs.
 pub struct Setting {
+    /// The program that is measured.
     pub program: PathBuf,
+    /// The folder of the data sets.
     pub data: PathBuf,
+    /// The folder of the reference and of the published splits.
     pub reference: PathBuf,
     /// Where the files of the runs and the report go.
     pub folder: PathBuf,
+    /// How many splits of each data set, at most.
     pub seeds: usize,
 }
 
@@ -66,7 +74,18 @@ struct Options {
     seeds: usize,
 }
 
-pub fn run(arguments: &[String]) -> Outcome<()> {
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Outcome<()> {
     let Some(options) = parse(arguments)? else {
         println!("{HELP}");
         return Ok(());
@@ -93,38 +112,44 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let setting = Setting { program, data, reference, folder, seeds: options.seeds };
 
     let mut report = Report::begin(&setting, arguments)?;
-    let wanted = |set: &str| options.set == set || options.set == "all";
+    measure(&setting, &options.set, &target, &mut report)?;
+    println!("kept in {}", report.path.display());
+    Ok(())
+}
+
+/// Adds the tables of one set, or of all.
+fn measure(setting: &Setting, set: &str, target: &Path, report: &mut Report) -> Outcome<()> {
+    let wanted = |name: &str| set == name || set == "all";
+    let reference = || Reference::prepare(&setting.reference, &setting.data);
     if wanted("parity") {
-        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
+        let python = reference()?;
         for name in ["usps", "mnist"] {
-            report.add(&parity::measure(&setting, &python, name)?)?;
+            report.add(&parity::measure(setting, &python, name)?)?;
         }
     }
     if wanted("growth") {
-        report.add(&growth::measure(&setting)?)?;
+        report.add(&growth::measure(setting)?)?;
     }
     if wanted("threads") {
-        report.add(&growth::threads(&setting)?)?;
+        report.add(&growth::threads(setting)?)?;
     }
     if wanted("variants") {
         for name in ["usps", "mnist"] {
-            report.add(&variants::measure(&setting, name)?)?;
+            report.add(&variants::measure(setting, name)?)?;
         }
     }
     if wanted("graphs") {
-        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
-        report.add(&graphs::learnt(&setting)?)?;
-        report.add(&graphs::sharing(&setting)?)?;
-        report.add(&graphs::svm(&setting, &python)?)?;
+        let python = reference()?;
+        report.add(&graphs::learnt(setting)?)?;
+        report.add(&graphs::sharing(setting)?)?;
+        report.add(&graphs::svm(setting, &python)?)?;
     }
     if wanted("images") {
-        let python = Reference::prepare(&target, &setting.reference, &setting.data)?;
-        report.add(&images::measure(&setting, &python)?)?;
+        report.add(&images::measure(setting, &reference()?)?)?;
     }
     if wanted("python") {
-        report.add(&python::measure(&target, &setting.data)?)?;
+        report.add(&python::measure(target, &setting.data)?)?;
     }
-    println!("kept in {}", report.path.display());
     Ok(())
 }
 

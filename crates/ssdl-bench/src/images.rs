@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use xtask::outcome::{Outcome, While};
+use xtask::table::Table;
+use xtask::workspace;
 
-use super::Setting;
-use super::digits::Digits;
-use super::files;
-use super::numbers::median;
-use super::parity::show;
-use super::program;
-use super::reference::Reference;
-use crate::outcome::{Outcome, While};
-use crate::table::Table;
-use crate::workspace;
+use crate::Setting;
+use crate::digits::Digits;
+use crate::files;
+use crate::numbers::median;
+use crate::parity::show;
+use crate::program;
+use crate::reference::Reference;
 
 /// Images of MNIST that are described.
 const IMAGES: usize = 2000;
@@ -69,10 +69,10 @@ pub fn measure(setting: &Setting, python: &Reference) -> Outcome<String> {
 /// Builds the timer beside the program.
 fn build(beside: &Path) -> Outcome<PathBuf> {
     let name = "time_preparation";
-    let status =
-        workspace::cargo(&["build", "--release", "--package", "ssdl-data", "--example", name])
-            .status()
-            .during(|| "cargo build")?;
+    let status = workspace::cargo(&["build", "--profile", program::PROFILE])
+        .args(["--package", "ssdl-data", "--example", name])
+        .status()
+        .during(|| "cargo build")?;
     if !status.success() {
         return Err(format!("{name} does not build").into());
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use crate::outcome::{Outcome, While};
+use xtask::outcome::{Outcome, While};
 
 /// Writes rows of equal length as a NumPy array of float64.
 pub fn write_array(path: &Path, rows: &[&[f64]]) -> Outcome<()> {

@@ -1,12 +1,13 @@
 //! Ours beside the reference on the published splits: accuracy, objective, seconds.
 
-use super::Setting;
-use super::digits::{Digits, Split, Splits};
-use super::numbers::{accuracy, mean, median};
-use super::program::Problem;
-use super::reference::{Reference, Scored};
-use crate::outcome::Outcome;
-use crate::table::Table;
+use xtask::outcome::Outcome;
+use xtask::table::Table;
+
+use crate::Setting;
+use crate::digits::{Digits, Split, Splits};
+use crate::numbers::{accuracy, mean, median};
+use crate::program::Problem;
+use crate::reference::{Reference, Scored};
 
 /// Our fit is short, so one disturbance weighs more on it than on the reference.
 const FITS: usize = 3;

@@ -1,12 +1,13 @@
 //! Our own alternatives on the published splits, so that each default is a measured choice.
 
-use super::Setting;
-use super::digits::{Digits, Splits};
-use super::numbers::{accuracy, mean};
-use super::parity::show;
-use super::program::Problem;
-use crate::outcome::Outcome;
-use crate::table::Table;
+use xtask::outcome::Outcome;
+use xtask::table::Table;
+
+use crate::Setting;
+use crate::digits::{Digits, Splits};
+use crate::numbers::{accuracy, mean};
+use crate::parity::show;
+use crate::program::Problem;
 
 /// What differs from the defaults, and the arguments of `ssdl fit` that ask for it.
 const VARIANTS: &[(&str, &[&str])] = &[
