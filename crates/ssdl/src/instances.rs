@@ -11,7 +11,7 @@ use std::hint::black_box;
 use crate::codes::{Coder, Coordinate, Encoder};
 use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
-use crate::matrix::{Cholesky, symmetric_eigen};
+use crate::matrix::Cholesky;
 use crate::methods::{
     self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, SsdlGa, Ussdl,
 };
@@ -83,7 +83,6 @@ fn each<T: Real>() {
         Matrix::<T>::gram as *const (),
         Cholesky::<T>::new as *const (),
         Cholesky::<T>::solve_in_place as *const (),
-        symmetric_eigen::<T> as *const (),
     ];
     black_box(entries);
 }

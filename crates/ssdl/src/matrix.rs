@@ -309,7 +309,7 @@ impl<T: Real> Cholesky<T> {
 /// iteration fails, which needs entries that are not finite.
 #[must_use]
 #[inline(never)]
-pub fn symmetric_eigen<T: Real>(matrix: &Matrix<T>) -> Option<(Vec<T>, Matrix<T>)> {
+pub fn symmetric_eigen(matrix: &Matrix<f64>) -> Option<(Vec<f64>, Matrix<f64>)> {
     let n = matrix.rows();
     let eigen = matrix.view().faer().self_adjoint_eigen(Side::Lower).ok()?;
     let values = (0..n).map(|i| eigen.S()[i]).collect();
