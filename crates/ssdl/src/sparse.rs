@@ -19,7 +19,7 @@ impl<T: Real> Csr<T> {
     /// Checks and takes over the three arrays of the usual CSR format.
     ///
     /// # Errors
-    /// If the offsets do not describe the other arrays, an index is out of range or stands twice in
+    /// If the offsets do not describe the other arrays, an index is out of range or listed twice in
     /// a row, or a value is not finite.
     pub fn new(
         columns: usize,
@@ -45,7 +45,7 @@ impl<T: Real> Csr<T> {
                     return refuse(format!("row {row}: index {column}, but only {columns} nodes"));
                 }
                 if last_seen[column] == row {
-                    return refuse(format!("row {row}: index {column} stands twice"));
+                    return refuse(format!("row {row}: index {column} is listed twice"));
                 }
                 last_seen[column] = row;
                 if !values[at].is_finite() {

@@ -12,7 +12,7 @@ use crate::{Error, Matrix, Real, Result};
 ///
 /// If there are more atoms than labelled samples: all labelled ones, then unlabelled ones at random.
 /// Otherwise the classes take turns, each giving one of its labelled samples at random. Zero samples
-/// are never drawn; so the result may have fewer atoms than asked for.
+/// are never drawn; so the result may have fewer atoms than requested.
 #[must_use]
 #[inline(never)]
 pub fn first_atoms<T: Real>(
@@ -101,21 +101,21 @@ pub fn fill<T: Real>(
     Matrix::from_columns(n, n_atoms, filled).unwrap_or(atoms)
 }
 
-/// Refuses samples that give no atom at all, and reports where they give fewer than asked for.
+/// Refuses samples that give no atom at all, and reports where they give fewer than requested.
 ///
 /// # Errors
 /// If there is no atom.
 pub(crate) fn check_count<T: Real>(
     atoms: &Matrix<T>,
-    asked: usize,
+    requested: usize,
     notice: impl FnOnce(&str),
 ) -> Result<()> {
     let count = atoms.columns();
     if count == 0 {
         return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
     }
-    if count < asked {
-        notice(&format!("{count} atoms instead of {asked}: the samples give no more"));
+    if count < requested {
+        notice(&format!("only {count} atoms instead of {requested}: the samples give no more"));
     }
     Ok(())
 }

@@ -51,12 +51,12 @@ impl Neighbours {
         for (i, list) in lists.iter().enumerate() {
             if list.len() != k {
                 let n = list.len();
-                return Err(Error::Graph(format!("sample {i} has {n} neighbours, others {k}")));
+                return Err(Error::Graph(format!("sample {i} has {n} neighbours, others have {k}")));
             }
             for (at, &j) in list.iter().enumerate() {
                 if j as usize >= lists.len() || j as usize == i || list[..at].contains(&j) {
                     return Err(Error::Graph(format!(
-                        "neighbour {j} of sample {i}: must be another of the {} samples, once",
+                        "neighbour {j} of sample {i}: must be another of the {} samples, listed once",
                         lists.len()
                     )));
                 }

@@ -86,7 +86,7 @@ impl<T: Real> Model<T> {
     fn read(path: &Path, header: Header, bytes: &[u8]) -> Result<Self> {
         if header.precision != T::NAME {
             let found = &header.precision;
-            return Err(refuse(path, &format!("its numbers are {found}, asked for {}", T::NAME)));
+            return Err(refuse(path, &format!("its numbers are {found}, expected {}", T::NAME)));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
         Parts { path, header, tensors }.assemble()
@@ -239,7 +239,7 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"it does not say how new samples join its graph"));
         };
         if !rule.is_sound() || !scale.is_finite() || scale < 0.0 {
-            return Err(refuse(self.path, &"the rule by which samples join its graph is broken"));
+            return Err(refuse(self.path, &"the rule by which samples join its graph is invalid"));
         }
         let memory =
             if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };

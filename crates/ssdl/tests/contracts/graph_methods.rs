@@ -236,7 +236,7 @@ fn few_for_folds<T: Real>(method: &dyn Method<T>) {
     let three = notices(3, &[]);
     assert!(said(&three, "folds cut from 5 to 3"), "{three:?}");
     let one = notices(1, &[]);
-    assert!(said(&one, "box constraint 1 taken without cross-validation"), "{one:?}");
+    assert!(said(&one, "box constraint 1 is used without cross-validation"), "{one:?}");
     let single = notices(1, &[("box_constraints", "2")]);
     assert!(!said(&single, "box") && !said(&single, "folds"), "nothing to choose: {single:?}");
     let enough = notices(5, &[]);

@@ -168,9 +168,9 @@ impl Coupled<'_> {
     }
 }
 
-/// Said where a graph is given to a fit that has no use for one.
+/// The notice where a graph is given to a fit that cannot use one.
 pub(crate) const GRAPH_NOT_USED: &str =
-    "the graph that was given is not used: this fit has no graph term";
+    "the given graph is not used: this fit has no graph term";
 
 /// Legal, but worth a notice: samples without a neighbour, and a graph without any edge.
 fn report_alone<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
@@ -178,7 +178,7 @@ fn report_alone<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
     let n = built.laplacian.n_samples();
     if alone == n && n > 1 {
         turns.notice(
-            "the graph has no edge that counts: `manifold` does nothing; raise `width`, \
+            "the graph has no edge that counts: `manifold` has no effect; raise `width`, \
              `percentile` or `smoothness`, or set `normalise_trace`",
         );
     } else if alone > 0 && n > 1 {

@@ -14,7 +14,7 @@ const CHECKED: usize = 500;
 /// Share of them that may be taken for another class.
 const MAX_MISCLASSIFIED: f64 = 0.1;
 const REFITTED: &str = "labelled samples coded as new ones were often misclassified, so the classifier \
-was fitted again on codes that know no labels; a smaller `discrimination` may do better";
+was fitted again on codes found without labels; a smaller `discrimination` may do better";
 
 impl Coupled<'_> {
     /// The whole of a method whose classes take part in the codes.

@@ -136,7 +136,7 @@ fn unit(smoothness: f64) -> Result<f64> {
 }
 
 fn diverged(iteration: usize, residual: f64) -> Error {
-    let what = format!("the learnt graph is not settled, its residual is {residual:e}");
+    let what = format!("the learnt graph has not converged: its residual is {residual:e}");
     Error::Diverged { step: "graph", iteration, what }
 }
 
