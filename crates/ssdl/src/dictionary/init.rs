@@ -49,10 +49,10 @@ pub fn first_atoms<T: Real>(
     atoms
 }
 
-/// Brings atoms that are too few up to `n_atoms` by mixtures of two labelled samples of a class (of
-/// any two atoms where a class has a single sample), drawn at random, of length `radius`.
+/// Fills up the atoms to `n_atoms` with mixtures of two labelled samples of a class (of any two atoms
+/// where a class has a single sample), drawn at random, of length `radius`.
 ///
-/// Paper: silent on how 128 atoms start from 100 labelled samples and nothing else.
+/// Paper: does not say how 128 atoms start from 100 labelled samples and nothing else.
 #[must_use]
 #[inline(never)]
 pub fn fill<T: Real>(
@@ -89,7 +89,7 @@ pub fn fill<T: Real>(
             among[a].iter().zip(among[b]).map(|(&x, &y)| share * x + (T::one() - share) * y);
         let mut atom: Vec<T> = mixed.collect();
         let length = T::of(squared_norm(&atom).sqrt());
-        // Two opposite samples may cancel; the first alone is an atom as good as any.
+        // Two opposite samples may cancel; then the first alone is used.
         if length > T::zero() {
             atom.iter_mut().for_each(|d| *d *= radius / length);
         } else {

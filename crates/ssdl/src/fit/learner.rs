@@ -247,7 +247,7 @@ impl DictionaryLearner {
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let (sparsity, nonnegative) = (self.sparsity, self.nonnegative_codes);
         let lasso = Lasso { sparsity, nonnegative, solver: CODER };
-        Encoder::with(atoms, lasso).improve(correlations, codes);
+        Encoder::with_lasso(atoms, lasso).improve(correlations, codes);
     }
 
     fn move_atoms<T: Real>(&self, learnt: &mut LearntAtoms<T>) {

@@ -41,7 +41,7 @@ impl Neighbours {
         Self::search(samples, new, k.min(samples.columns()), false)
     }
 
-    /// Takes neighbour lists that were found elsewhere (another index, another metric).
+    /// Takes neighbour lists found elsewhere (by another index or metric).
     ///
     /// # Errors
     /// If the lists are not all of one length, name a sample that does not exist, name one twice,
