@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::wide::wide;
 
-/// Numbers of a long sum that one thread adds up at once.
+/// Terms of a long sum that one thread adds at once.
 const PART: usize = 1 << 15;
 
 /// A dense matrix, stored column by column.
@@ -144,7 +144,7 @@ impl<T: Real> Matrix<T> {
         Self { rows: self.rows, columns: chosen.len(), data }
     }
 
-    /// Makes room for another shape; the entries are unspecified afterwards.
+    /// Changes the shape; the entries are unspecified afterwards.
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.columns = columns;
@@ -201,7 +201,7 @@ impl<T: Real> Matrix<T> {
     /// `a·(x − offset)` for every column $x$ of `samples`, each independent of the others to the bit.
     ///
     /// The kernel sums in another order for other widths, so all products have one width, the last
-    /// filled up with zeros: a sample gives the same result alone and in any company.
+    /// filled up with zeros: a sample gives the same result alone and among others.
     #[must_use]
     #[inline(never)]
     pub fn of_each(a: View<'_, T>, samples: &Self, offset: Option<&[T]>) -> Self {
@@ -255,14 +255,14 @@ impl<T: Real> Matrix<T> {
 }
 
 impl<'a, T: Real> View<'a, T> {
-    /// Columns of `data`, each `rows` long; the caller vouches for the length.
+    /// Columns of `data`, each `rows` long; panics if the length is wrong.
     #[must_use]
     pub fn of_columns(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert_eq!(data.len(), rows * columns, "a view must cover its data");
         Self { data, rows, columns, flipped: false }
     }
 
-    /// The transpose of what is read now.
+    /// The transpose of this view.
     #[must_use]
     pub fn flip(self) -> Self {
         Self { flipped: !self.flipped, ..self }

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// What a stream of random numbers is for; each purpose has its own, so adding draws to one does
-/// not move another.
+/// not change another.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Purpose {

@@ -165,7 +165,7 @@ impl<T: Real> Csr<T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// The same matrix in another precision; what rounds to zero stays as an entry.
+    /// The same matrix in another precision; entries that round to zero are kept.
     #[must_use]
     pub fn cast<U: Real>(&self) -> Csr<U> {
         Csr {
@@ -183,7 +183,7 @@ impl<T: Real> Csr<T> {
         self
     }
 
-    /// The symmetric matrix of which this is the part below the diagonal.
+    /// The symmetric matrix whose part below the diagonal this is.
     pub(crate) fn mirrored(&self) -> Self {
         let upper = self.transpose();
         let rows = (0..self.rows()).map(|i| self.row(i).chain(upper.row(i)));

@@ -161,7 +161,7 @@ mod tests {
         let labels =
             Labels::from_names(&[Some("a"), Some("b"), Some("b"), None, Some("a"), Some("c")]);
         let training = line(&[0.0, 1.0, 2.0, 2.1, 10.0, 11.0]);
-        let shares = |k: usize, x: f64| {
+        let winner = |k: usize, x: f64| {
             let shares = vote(k, &labels).judge(&training, &labels, &line(&[x])).expect("votes");
             assert!((shares.as_slice().iter().sum::<f64>() - 1.0).abs() < 1e-15);
             super::super::best(shares.column(0))

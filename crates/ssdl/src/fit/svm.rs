@@ -47,8 +47,8 @@ fn report_folds(requested: usize, used: usize, box_constraint: f64, turns: &mut 
     }
 }
 
-/// The terms of an SVM's objective, all classes together. What a class without samples got is not a
-/// solution of anything and does not count.
+/// The terms of an SVM's objective, all classes together. The weights of a class without samples solve
+/// no problem and do not count.
 pub(crate) fn svm_objective<T: Real>(trained: &Trained<T>) -> Objective {
     let classifier = &trained.classifier;
     let classes = classifier.weights.iter_columns().zip(&classifier.bias).zip(&trained.objective);

@@ -1,4 +1,4 @@
-//! 2. Which samples are near each other: the graph that keeps the shape of the samples in their codes.
+//! 2. Which samples are near each other: the graph that keeps their shape in the codes.
 
 mod attachment;
 mod distances;

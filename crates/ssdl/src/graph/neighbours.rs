@@ -51,7 +51,9 @@ impl Neighbours {
         for (i, list) in lists.iter().enumerate() {
             if list.len() != k {
                 let n = list.len();
-                return Err(Error::Graph(format!("sample {i} has {n} neighbours, others have {k}")));
+                return Err(Error::Graph(format!(
+                    "sample {i} has {n} neighbours, others have {k}"
+                )));
             }
             for (at, &j) in list.iter().enumerate() {
                 if j as usize >= lists.len() || j as usize == i || list[..at].contains(&j) {

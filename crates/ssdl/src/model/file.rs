@@ -41,7 +41,7 @@ impl<T: Real> Model<T> {
             tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(plain)?;
         safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
             .map_err(|e| io(as_io(e)))?;
-// The written file has taken the place of the opened one.
+        // Serialising replaced the temporary file, so it is opened again.
         let written = File::open(temporary.path()).map_err(io)?;
         written.sync_all().map_err(io)?;
         allow_others_to_read(&written).map_err(io)?;

@@ -11,8 +11,8 @@
 //!
 //! Paper: a general quadratic program in $N(N+1)/2$ unknowns. Here its dual in $N$ unknowns is
 //! solved by Newton's method over the pairs that may have a weight: the nearest neighbours first,
-//! then all pairs that must join according to the solution so far, until there are none. So the memory is
-//! that of the solution, however it is spread over the nodes.
+//! then all pairs that must join by the solution so far, until there are none. So the memory is that
+//! of the solution, however it is spread over the nodes.
 
 mod cloud;
 mod dual;

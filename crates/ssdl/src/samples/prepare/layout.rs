@@ -29,7 +29,9 @@ impl Layout {
                 return Err(Error::Shape { what, expected: n_features, got: pixels });
             }
             if height.max(width) > LONGEST_SIDE {
-                let text = format!("an image of {height}x{width}; a side has at most {LONGEST_SIDE} pixels");
+                let text = format!(
+                    "an image of {height}x{width}; a side has at most {LONGEST_SIDE} pixels"
+                );
                 return Err(Error::Samples(text));
             }
         }
