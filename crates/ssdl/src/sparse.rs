@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_come_back_as_they_went() {
+    fn columns_come_back_unchanged() {
         let dense = Matrix::from_fn(3, 20, |i, j| if (i + j) % 3 == 0 { j as f64 } else { 0.0 });
         assert_eq!(Csr::of_columns(&dense).to_columns(), dense);
     }

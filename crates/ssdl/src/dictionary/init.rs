@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn mixtures_fill_up_what_the_samples_do_not_give() {
+    fn mixtures_make_up_for_missing_samples() {
         // One class per axis: a mixture within a class stays on its axis.
         let samples = Matrix::from_fn(2, 5, |i, j| if i == j % 2 { j as f64 + 1.0 } else { 0.0 });
         let labels = labels(&[0, 1, 0, 1, 0]);

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_finite_ends_the_fit_with_its_step_and_turn() {
+    fn a_value_that_is_not_finite_ends_the_fit_with_its_step_and_iteration() {
         let mut silent = Silent;
         let mut turns = Turns::new(&mut silent);
         turns.begin(LIMITS, at(1.0)).expect("finite");

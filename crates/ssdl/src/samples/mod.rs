@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_must_agree_and_nothing_is_refused() {
+    fn counts_must_agree_and_empty_samples_are_refused() {
         assert!(Samples::new(Matrix::<f32>::zeros(3, 4), Labels::none(5)).is_err());
         assert!(Samples::new(Matrix::<f32>::zeros(3, 0), Labels::none(0)).is_err());
         assert!(Samples::new(Matrix::<f32>::zeros(0, 3), Labels::none(3)).is_err());

@@ -59,7 +59,7 @@ fn a_model_without_atoms_comes_back_to_the_bit() {
 }
 
 #[test]
-fn a_model_without_atoms_does_not_take_any() {
+fn a_file_without_atoms_cannot_claim_any() {
     let mut parts = Parts::of(&fitted("linear-svm", &[]));
     parts.header["n_atoms"] = json!(9);
     assert_refused(&parts.write(), "no way to code", "atoms out of nothing");

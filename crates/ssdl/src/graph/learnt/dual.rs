@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_answers_to_the_pulls_that_outlast_its_answer() {
+    fn a_node_responds_to_the_pulls_that_outlast_its_response() {
         // [3 − τ] + [5 − τ] = 2τ at τ = 2; the pull of 1 is gone by then.
         assert_eq!(answer(0.0, [1.0, 3.0, 5.0].into_iter()), 2.0);
         assert_eq!(answer(4.0, [3.0, 5.0].into_iter()), 0.0);

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn images_that_are_upright_already_stay() {
+    fn upright_images_stay_as_they_are() {
         let line = [0.0, 0.0, 0.0, /**/ 1.0, 2.0, 1.0, /**/ 0.0, 0.0, 0.0];
         for image in [[0.0; 9], [-1.0; 9], [3.0; 9], line] {
             assert_eq!(deskewed(&image, 3), image);

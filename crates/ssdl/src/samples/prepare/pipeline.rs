@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_does_not_depend_on_its_company() -> Result<()> {
+    fn a_sample_does_not_depend_on_the_others() -> Result<()> {
         for (n, texts) in [(10, &ALL[..]), (300, &["pca=90", "projection=33"])] {
             let raw = draw(n, 101, 4);
             check_company(texts, &raw)?;
