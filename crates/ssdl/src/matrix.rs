@@ -78,7 +78,7 @@ impl<T: Real> Matrix<T> {
         &self.data[j * self.rows..][..self.rows]
     }
 
-    /// One column, to write.
+    /// One column, mutable.
     #[inline(always)]
     #[must_use]
     pub fn column_mut(&mut self, j: usize) -> &mut [T] {
@@ -91,7 +91,7 @@ impl<T: Real> Matrix<T> {
         &self.data
     }
 
-    /// All entries, column by column, to write.
+    /// All entries, column by column, mutable.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.data
@@ -109,7 +109,7 @@ impl<T: Real> Matrix<T> {
         (0..self.columns).map(|j| self.column(j))
     }
 
-    /// Columns side by side, to write from several threads.
+    /// Mutable columns, for several threads.
     pub fn par_columns_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [T]> {
         self.data.par_chunks_mut(self.rows.max(1))
     }
@@ -320,7 +320,7 @@ pub fn symmetric_eigen<T: Real>(matrix: &Matrix<T>) -> Option<(Vec<T>, Matrix<T>
 /// Upper estimate of the largest eigenvalue of a symmetric positive semidefinite operator.
 ///
 /// Power iteration gives a lower bound; the 2 % on top covers what twenty steps leave, and callers
-/// keep a test of their own as the safety net.
+/// keep their own test as a safety net.
 pub fn largest_eigenvalue<T: Real>(n: usize, mut apply: impl FnMut(&[T], &mut [T])) -> T {
     // A start that is not orthogonal to anything likely: positive, not constant.
     let mut v: Vec<T> = (0..n).map(|i| T::of(1.0 + 0.1 * (i as f64 * 0.7).sin())).collect();

@@ -3,7 +3,7 @@
 use super::ActivePoints;
 
 crate::knobs! {
-    /// How the classes take part in the codes.
+    /// How the classes act on the codes.
     pub struct MarginKnobs as MarginSetters {
         /// Weight of the classifier's loss on the codes.
         discrimination "γ gamma": f64 = 0.5, From(0.0);

@@ -223,7 +223,7 @@ impl System {
     }
 }
 
-/// $D^{-1/2}WD^{-1/2}$ between the samples that take part.
+/// $D^{-1/2}WD^{-1/2}$ between the samples included.
 fn balanced(weights: &Csr<f64>, roots: &[f64], takes_part: &dyn Fn(usize) -> bool) -> Csr<f64> {
     let rows = (0..weights.rows()).map(|i| {
         let row = weights.row(i).filter(|&(j, w)| w > 0.0 && takes_part(i) && takes_part(j));

@@ -62,7 +62,7 @@ impl<'a, T: Real> Coding<'a, T> {
 }
 
 impl<'a, T: Real> Quadratic<'a, T> {
-    /// A plain lasso for every column of `rhs` ($D^\top x_j+\kappa_jm_j$), each by itself; `shifts`
+    /// A plain lasso for every column of `rhs` ($D^\top x_j+\kappa_jm_j$), each on its own; `shifts`
     /// holds the $\kappa_j$ and may be empty.
     #[must_use]
     pub fn individual(gram: &'a Matrix<T>, shifts: Vec<T>, rhs: Matrix<T>, sparsity: T) -> Self {

@@ -10,11 +10,11 @@ const MIN_PER_CLASS: usize = 10;
 /// The number of atoms of a dictionary.
 ///
 /// With many more atoms than features, samples of one class need not share any, and from few labels
-/// the classifier then learns little about the others: on tables of 4 to 64 features `auto` classifies
-/// ten of a hundred samples more correctly than 200 atoms do, 45 on one of them (docs/results.md).
+/// the classifier then learns little about the others: on tables of 4 to 64 features `auto` gets ten
+/// more of a hundred samples right than 200 atoms do, and 45 more on one table (docs/results.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomCount {
-    /// One for each prepared feature or ten for each class, whichever is more, 200 at most; written
+    /// One per prepared feature or ten per class, whichever is more, at most 200; written
     /// `auto`.
     Auto,
     /// This number.

@@ -49,7 +49,7 @@ crate::knobs! {
 }
 
 impl GraphKnobs {
-    /// Connects samples (columns) as the knobs say.
+    /// Connects samples (columns) according to the knobs.
     ///
     /// # Errors
     /// If a knob is out of range.

@@ -21,7 +21,7 @@ pub struct FitOptions<T> {
     pub memory_limit: Option<u64>,
     /// Preparation steps, fitted on the training samples and saved in the model.
     pub prepare: Vec<StepChoice>,
-    /// Preparation that an earlier fit learnt, used as it is instead of `prepare`.
+    /// Preparation learnt by an earlier fit, used unchanged instead of `prepare`.
     pub preparation: Option<Pipeline<T>>,
     /// A graph to use instead of the method's own.
     pub graph: Option<Arc<dyn Graph<T> + Send>>,

@@ -1,4 +1,4 @@
-//! Each published method is one file that composes the stages; this list is their register.
+//! The methods: each is one file that composes the stages, and this list is their register.
 //!
 //! A method is a set of knobs, a [`Description`] and [`Learner::learn`]; everything around it
 //! (checks, preparation, memory, threads, the model) is the same for all. From [`all`] come the
@@ -52,7 +52,7 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
 /// Sharpness of the probabilities where a method has no knob for it: the default of SSDL-GA.
 const SHARPNESS: f64 = 1.7;
 
-/// A method: its knobs are the type, the rest is here.
+/// A method: the type holds its knobs, this trait does the rest.
 pub trait Learner: Knobbed {
     /// What it is.
     const DESCRIPTION: Description;

@@ -3,7 +3,7 @@
 use crate::random::{self, Purpose};
 use crate::{Error, Labels, Result};
 
-/// Which samples play which part; no sample plays two. Each list is ascending.
+/// Three disjoint parts of a set of samples. Each list is ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Samples whose labels the method sees.
@@ -63,7 +63,7 @@ pub fn per_class(
             )));
         }
         random::shuffle(class, &mut rng);
-        // Test first: a larger labelled set then eats into the unlabelled samples only.
+        // Test first: a larger labelled set then takes only from the unlabelled samples.
         let (held_out, rest) = class.split_at(test);
         let (shown, rest) = rest.split_at(labelled);
         split.test.extend(held_out);

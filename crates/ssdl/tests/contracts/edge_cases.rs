@@ -97,7 +97,7 @@ fn samples_at_the_ends_of_the_number_range_are_refused_or_get_distributions() {
 fn few_labels<T: Real>(method: &dyn Method<T>) {
     let (features, truth) = clouds::<T>(3, 12, 60, 2);
     let one_each = Samples::new(features.clone(), label_first(&truth, 3, 1)).unwrap();
-    assert_sound(&fit(method, &[], one_each).unwrap(), "one label a class");
+    assert_sound(&fit(method, &[], one_each).unwrap(), "one label per class");
     let all = Samples::new(features.clone(), label_first(&truth, 3, 60)).unwrap();
     let model = fit(method, &[], all).unwrap();
     assert_sound(&model, "all labelled");

@@ -77,7 +77,7 @@ pub struct Trained<T> {
     pub epochs: usize,
     /// `(objective - lower_bound) / objective`, for the class where it is largest.
     pub gap: f64,
-    /// Whether every class met the tolerance within the epochs allowed.
+    /// Whether every class met the tolerance within `max_epochs`.
     pub converged: bool,
     /// By class, the objective at the weights found (in `f64`, before they are rounded to `T`).
     pub objective: Vec<f64>,

@@ -62,7 +62,7 @@ impl Coordinate {
         }
     }
 
-    /// Without a graph: each sample to the end, in parallel.
+    /// Without a graph: each sample to convergence, in parallel.
     fn separate<T: Real>(&self, problem: &Quadratic<'_, T>, codes: &mut Matrix<T>) -> Descended {
         let effort = Effort {
             rounds: self.sweeps + 1,

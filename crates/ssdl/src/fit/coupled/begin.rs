@@ -171,7 +171,7 @@ impl Coupled<'_> {
 /// The notice where a graph is given to a fit that cannot use one.
 pub(crate) const GRAPH_NOT_USED: &str = "the given graph is not used: this fit has no graph term";
 
-/// Legal, but worth a notice: samples without a neighbour, and a graph without any edge.
+/// Reports samples without a neighbour, and a graph without any edge; both are legal.
 fn report_isolated<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
     let isolated = built.laplacian.diagonal().iter().filter(|d| **d == T::zero()).count();
     let n = built.laplacian.n_samples();

@@ -26,7 +26,7 @@ use crate::dictionary::{Statistics, Update};
 use crate::graph::{GraphKnobs, Laplacian};
 use crate::{Real, Result};
 
-/// Share of the unlabelled samples that may still change class when a fit has converged.
+/// Share of the unlabelled samples that may still change class in a converged fit.
 const MAX_FLIPPED: f64 = 0.005;
 
 /// What a method gives to the alternation: its groups of knobs.

@@ -234,7 +234,7 @@ impl<'a> Dual<'a> {
                     }
                 }
             }
-            // Every pair is met from both ends.
+            // Every pair is counted from both ends.
             (2.0 * n as f64 + sum) / count
         };
         // Newton's method on a convex increasing function: from the right, in finitely many steps.
@@ -253,7 +253,7 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// How far a node's degree rises over `own` if it alone answers to these pulls: $\tau\ge0$ with
+/// How far a node's degree rises over `own` if it alone responds to these pulls: $\tau\ge0$ with
 /// $\sum_j[s_j-\tau]_+=2(\mathrm{own}+\tau)$.
 pub(super) fn answer(own: f64, pulls: impl Iterator<Item = f64> + Clone) -> f64 {
     // Newton's method on a convex decreasing function: from the left, in finitely many steps.

@@ -151,7 +151,7 @@ impl Joiner {
         let dual = Dual::bordered(pairs, shift, &border);
         newton.minimise(&dual);
         let state = &newton.state;
-        // Two ends of a pair that was left out: their pull grew by what both fell.
+        // An omitted pair: its pull grew by as much as both potentials fell.
         let mut fell = [f64::NEG_INFINITY; 2];
         for (u, before) in state.u[..n].iter().zip(&self.u) {
             let by = before - shift / 2.0 - u;

@@ -78,7 +78,7 @@ pub struct Solution {
 /// Learns the graph of `samples` (columns); `smoothness` is $\beta_L>0$, in units of squared
 /// distances.
 ///
-/// A single sample can have no pair, so that $\operatorname{tr}L=N$ cannot hold: its graph is empty,
+/// A single sample has no pair, so $\operatorname{tr}L=N$ cannot hold: its graph is empty,
 /// its potential and the level are zero.
 ///
 /// Cost $nN^2$ multiply-adds per round, a few rounds, and per Newton step a few dozen passes over the

@@ -29,7 +29,7 @@ pub(super) struct Newton {
 impl Newton {
     /// Minimises from `state.u`, leaves the solution in `state` and returns the number of steps.
     ///
-    /// The function is piecewise quadratic and falls with every step, so no piece is met twice once
+    /// The function is piecewise quadratic and falls with every step, so no piece is visited twice once
     /// its minimum is found: the method ends. Whether it did is in `state.residual`.
     pub(super) fn minimise(&mut self, dual: &Dual) -> usize {
         dual.evaluate(&mut self.state);

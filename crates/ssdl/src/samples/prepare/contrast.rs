@@ -167,7 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn normalised(image: [usize; 2], pixels: Vec<f32>) -> Vec<f32> {
-        let layout = Layout::new(pixels.len(), Some(image)).expect("a pixel a feature");
+        let layout = Layout::new(pixels.len(), Some(image)).expect("one pixel per feature");
         let step = Contrast::new(&"contrast".parse().expect("plan"), layout).expect("fits");
         let features = Matrix::from_columns(pixels.len(), 1, pixels).expect("length");
         step.map(features).into_vec()

@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn resized(text: &str, from: [usize; 2], pixels: Vec<f32>) -> Vec<f32> {
-        let layout = Layout::new(pixels.len(), Some(from)).expect("a pixel a feature");
+        let layout = Layout::new(pixels.len(), Some(from)).expect("one pixel per feature");
         let step = Resize::new(&text.parse().expect("plan"), layout).expect("fits");
         let features = Matrix::from_columns(pixels.len(), 1, pixels).expect("length");
         step.map(features).into_vec()
