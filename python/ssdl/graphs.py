@@ -201,7 +201,7 @@ def _told_apart(graph):
         weights = weights.astype(np.float64)
     if weights.shape[0] != weights.shape[1]:
         raise GraphError(
-            "weights must be square, one row and one column a sample; they are "
+            "weights must be square, one row and one column per sample; they are "
             f"{weights.shape[0]} x {weights.shape[1]}"
         )
     weights.sum_duplicates()

@@ -223,7 +223,7 @@ def test_labels_spread_over_affinities_brought_along(samples, digits):
     weights = graphs.heat_graph(samples, 5, width="0.2x")
     brought = ssdl.LabelSpreading(prepare=()).fit(samples, digits["few"], graph=weights)
     np.testing.assert_allclose(brought.label_distributions_, own.label_distributions_, atol=1e-12)
-    with pytest.raises(errors.GraphError, match="bring affinities"):
+    with pytest.raises(errors.GraphError, match="give affinities"):
         ssdl.LabelSpreading(prepare=()).fit(samples, digits["few"], graph=graphs.lle_graph(samples))
 
 

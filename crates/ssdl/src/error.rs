@@ -44,14 +44,14 @@ pub enum Error {
 
     /// A value of the samples is NaN or infinite.
     #[error(
-        "row {row}, column {column} is {value}: samples must be finite; remove the row or fill the value"
+        "row {row}, column {column} is {value}: samples must be finite; remove the row or fill in the value"
     )]
     NotFinite {
         /// Sample, counted from 1.
         row: usize,
         /// Feature, counted from 1.
         column: usize,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
 
@@ -63,13 +63,13 @@ pub enum Error {
     #[error("samples: {0}")]
     Samples(String),
 
-    /// A graph that the user brought is not usable.
+    /// A graph given by the user is not usable.
     #[error("graph: {0}")]
     Graph(String),
 
     /// The fit would need more memory than allowed.
     #[error(
-        "this fit needs about {needed} bytes of memory, {allowed} are allowed; \
+        "this fit needs about {needed} bytes of memory, but only {allowed} are allowed; \
          use `coder=batches`, fewer samples or atoms, or raise the limit"
     )]
     Memory {
@@ -86,11 +86,11 @@ pub enum Error {
         step: &'static str,
         /// The outer iteration, counted from 1 (0: initialisation).
         iteration: usize,
-        /// What was seen.
+        /// What happened.
         what: String,
     },
 
-    /// The fit was cancelled before there was a model to give back.
+    /// The fit was cancelled before there was a model to return.
     #[error("cancelled before the first model was ready")]
     Cancelled,
 
@@ -108,7 +108,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         source: std::io::Error,
     },
 }

@@ -2,9 +2,9 @@
 //!
 //! The library is generic over its number type, and a generic function is compiled again in every crate
 //! that calls it, with all that it calls. Functions that are never inlined are the exception: callers
-//! take the copy of a crate that has one. So the entry points of the library are `#[inline(never)]`, and
-//! this file makes sure that there is a copy of each for `f32` and `f64`. An entry point that is missing
-//! here costs seconds in every build, nothing else.
+//! use the copy of a crate that has one. So the entry points of the library are `#[inline(never)]`, and
+//! this file makes sure that there is a copy of each for `f32` and `f64`. An entry point missing here
+//! costs seconds in every build, nothing else.
 
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@
 //! many unlabelled samples ([SSDL-GA](methods::SsdlGa)). The modules follow the path of the data:
 //!
 //! 1. [`samples`]: what comes in, with preparation steps that are fitted and kept;
-//! 2. [`graph`]: who is near whom;
+//! 2. [`graph`]: which samples are near each other;
 //! 3. [`codes`]: how a sample is written with atoms;
 //! 4. [`dictionary`]: the atoms;
 //! 5. [`classifier`]: from codes to classes, active points, class memberships;

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::wide::wide;
 
-/// Numbers of a long sum that one thread adds up at once.
+/// Terms of a long sum that one thread adds at once.
 const PART: usize = 1 << 15;
 
 /// A dense matrix, stored column by column.
@@ -78,7 +78,7 @@ impl<T: Real> Matrix<T> {
         &self.data[j * self.rows..][..self.rows]
     }
 
-    /// One column, to write.
+    /// One column, mutable.
     #[inline(always)]
     #[must_use]
     pub fn column_mut(&mut self, j: usize) -> &mut [T] {
@@ -91,7 +91,7 @@ impl<T: Real> Matrix<T> {
         &self.data
     }
 
-    /// All entries, column by column, to write.
+    /// All entries, column by column, mutable.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.data
@@ -109,7 +109,7 @@ impl<T: Real> Matrix<T> {
         (0..self.columns).map(|j| self.column(j))
     }
 
-    /// Columns side by side, to write from several threads.
+    /// Mutable columns, for several threads.
     pub fn par_columns_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [T]> {
         self.data.par_chunks_mut(self.rows.max(1))
     }
@@ -144,7 +144,7 @@ impl<T: Real> Matrix<T> {
         Self { rows: self.rows, columns: chosen.len(), data }
     }
 
-    /// Makes room for another shape; the entries are unspecified afterwards.
+    /// Changes the shape; the entries are unspecified afterwards.
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.columns = columns;
@@ -201,7 +201,7 @@ impl<T: Real> Matrix<T> {
     /// `a·(x − offset)` for every column $x$ of `samples`, each independent of the others to the bit.
     ///
     /// The kernel sums in another order for other widths, so all products have one width, the last
-    /// filled up with zeros: a sample gives the same result alone and in any company.
+    /// filled up with zeros: a sample gives the same result alone and among others.
     #[must_use]
     #[inline(never)]
     pub fn of_each(a: View<'_, T>, samples: &Self, offset: Option<&[T]>) -> Self {
@@ -255,14 +255,14 @@ impl<T: Real> Matrix<T> {
 }
 
 impl<'a, T: Real> View<'a, T> {
-    /// Columns of `data`, each `rows` long; the caller vouches for the length.
+    /// Columns of `data`, each `rows` long; panics if the length is wrong.
     #[must_use]
     pub fn of_columns(data: &'a [T], rows: usize, columns: usize) -> Self {
         assert_eq!(data.len(), rows * columns, "a view must cover its data");
         Self { data, rows, columns, flipped: false }
     }
 
-    /// The transpose of what is read now.
+    /// The transpose of this view.
     #[must_use]
     pub fn flip(self) -> Self {
         Self { flipped: !self.flipped, ..self }
@@ -320,7 +320,7 @@ pub fn symmetric_eigen(matrix: &Matrix<f64>) -> Option<(Vec<f64>, Matrix<f64>)> 
 /// Upper estimate of the largest eigenvalue of a symmetric positive semidefinite operator.
 ///
 /// Power iteration gives a lower bound; the 2 % on top covers what twenty steps leave, and callers
-/// keep a test of their own as the safety net.
+/// keep their own test as a safety net.
 pub fn largest_eigenvalue<T: Real>(n: usize, mut apply: impl FnMut(&[T], &mut [T])) -> T {
     // A start that is not orthogonal to anything likely: positive, not constant.
     let mut v: Vec<T> = (0..n).map(|i| T::of(1.0 + 0.1 * (i as f64 * 0.7).sin())).collect();

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// What a stream of random numbers is for; each purpose has its own, so adding draws to one does
-/// not move another.
+/// not change another.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -32,7 +32,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> impl Rng {
     substream(seed, purpose, 0)
 }
 
-/// A stream of its own for each `part` of a purpose, so that parts may run side by side; part 0 is
+/// A separate stream for each `part` of a purpose, so that parts may run side by side; part 0 is
 /// the [`stream`] itself.
 #[must_use]
 pub fn substream(seed: u64, purpose: Purpose, part: u32) -> impl Rng {

@@ -19,7 +19,7 @@ impl<T: Real> Csr<T> {
     /// Checks and takes over the three arrays of the usual CSR format.
     ///
     /// # Errors
-    /// If the offsets do not describe the other arrays, an index is out of range or stands twice in
+    /// If the offsets do not describe the other arrays, an index is out of range or listed twice in
     /// a row, or a value is not finite.
     pub fn new(
         columns: usize,
@@ -45,7 +45,7 @@ impl<T: Real> Csr<T> {
                     return refuse(format!("row {row}: index {column}, but only {columns} nodes"));
                 }
                 if last_seen[column] == row {
-                    return refuse(format!("row {row}: index {column} stands twice"));
+                    return refuse(format!("row {row}: index {column} is listed twice"));
                 }
                 last_seen[column] = row;
                 if !values[at].is_finite() {
@@ -165,7 +165,7 @@ impl<T: Real> Csr<T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// The same matrix in another precision; what rounds to zero stays as an entry.
+    /// The same matrix in another precision; entries that round to zero are kept.
     #[must_use]
     pub fn cast<U: Real>(&self) -> Csr<U> {
         Csr {
@@ -183,7 +183,7 @@ impl<T: Real> Csr<T> {
         self
     }
 
-    /// The symmetric matrix of which this is the part below the diagonal.
+    /// The symmetric matrix whose part below the diagonal this is.
     pub(crate) fn mirrored(&self) -> Self {
         let upper = self.transpose();
         let rows = (0..self.rows()).map(|i| self.row(i).chain(upper.row(i)));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_come_back_as_they_went() {
+    fn columns_come_back_unchanged() {
         let dense = Matrix::from_fn(3, 20, |i, j| if (i + j) % 3 == 0 { j as f64 } else { 0.0 });
         assert_eq!(Csr::of_columns(&dense).to_columns(), dense);
     }

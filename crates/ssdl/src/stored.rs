@@ -11,7 +11,7 @@ pub(crate) enum Stored<'a, T: Real> {
     List(&'a [T]),
 }
 
-/// Where arrays come from; what they hold is checked to be finite and of the size asked for.
+/// Where arrays come from; they are checked to be finite and of the requested size.
 pub(crate) trait Source<T: Real> {
     fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>>;
     fn list(&self, name: &str, len: usize) -> Result<Vec<T>>;

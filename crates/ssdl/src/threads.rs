@@ -1,4 +1,4 @@
-//! Running work inside a fixed number of threads.
+//! Running work in a fixed number of threads.
 
 /// Runs `work` with `n_threads` threads (0: those of the pool that the caller is in, else one per
 /// core).

@@ -1,4 +1,4 @@
-//! The bytes that a fit says it needs against the bytes it takes.
+//! The estimated memory of a fit against what it takes.
 //!
 //! Each measurement runs in a process of its own, because the peak that the system keeps belongs to
 //! a process; that peak is read from Linux, so the tests are silent elsewhere.
@@ -17,7 +17,7 @@ use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::{Real, Samples};
 
-const ORDER: &str = "SSDL_TEST_MEASURE";
+const REQUEST: &str = "SSDL_TEST_MEASURE";
 const N_FEATURES: usize = 64;
 
 fn knobs(coder: &str, graph: bool) -> SsdlGa {
@@ -34,8 +34,8 @@ fn status(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// Fits and prints by how much the peak lies above what the process had before its samples.
-fn fit_and_tell<T: Real>(knobs: SsdlGa, n_samples: usize) {
+/// Fits and prints how far the peak is above the memory before the samples.
+fn fit_and_print<T: Real>(knobs: SsdlGa, n_samples: usize) {
     // Whatever a first fit sets up for good (threads, buffers of the libraries) is not counted.
     let small = |count| {
         let (features, truth) = clouds::<T>(4, N_FEATURES, count, 1);
@@ -55,23 +55,23 @@ fn fit_and_tell<T: Real>(knobs: SsdlGa, n_samples: usize) {
 
 /// Not a test of its own: what the other tests start as a process.
 #[test]
-fn one_measurement_when_asked() {
-    let Ok(order) = std::env::var(ORDER) else { return };
-    let words: Vec<&str> = order.split(' ').collect();
+fn one_measurement_on_request() {
+    let Ok(request) = std::env::var(REQUEST) else { return };
+    let words: Vec<&str> = request.split(' ').collect();
     let knobs = knobs(words[0], words[1] == "graph");
     let n_samples = words[2].parse().unwrap();
     if words[3] == "f32" {
-        fit_and_tell::<f32>(knobs, n_samples);
+        fit_and_print::<f32>(knobs, n_samples);
     } else {
-        fit_and_tell::<f64>(knobs, n_samples);
+        fit_and_print::<f64>(knobs, n_samples);
     }
 }
 
 fn measure(coder: &str, graph: bool, n_samples: usize, precision: &str) -> u64 {
     let graph = if graph { "graph" } else { "free" };
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "one_measurement_when_asked", "--nocapture", "--test-threads=1"])
-        .env(ORDER, format!("{coder} {graph} {n_samples} {precision}"))
+        .args(["--exact", "one_measurement_on_request", "--nocapture", "--test-threads=1"])
+        .env(REQUEST, format!("{coder} {graph} {n_samples} {precision}"))
         // Large blocks go back to the system at once, so that the peak is what is in use.
         .env("MALLOC_MMAP_THRESHOLD_", "65536")
         .env("MALLOC_TRIM_THRESHOLD_", "65536")
@@ -88,15 +88,15 @@ fn measure(coder: &str, graph: bool, n_samples: usize, precision: &str) -> u64 {
 fn check(coder: &str, graph: bool, precision: &str) {
     let measured = measure(coder, graph, 4000, precision) as f64;
     let knobs = knobs(coder, graph);
-    let said = if precision == "f32" {
+    let estimate = if precision == "f32" {
         knobs.memory_needed::<f32>(N_FEATURES, 4000, 4)
     } else {
         knobs.memory_needed::<f64>(N_FEATURES, 4000, 4)
     } as f64;
-    let ratio = said / measured;
+    let ratio = estimate / measured;
     assert!(
         (0.8..1.25).contains(&ratio),
-        "{coder}, graph {graph}, {precision}: said {said}, measured {measured}, ratio {ratio:.2}"
+        "{coder}, graph {graph}, {precision}: estimated {estimate}, measured {measured}, ratio {ratio:.2}"
     );
 }
 

@@ -81,7 +81,7 @@ impl Raw {
         Ok(Problem {
             column,
             labels,
-            mean_distance: Width::Relative(1.0).on(&train),
+            mean_distance: Width::Relative(1.0).resolve(&train),
             train,
             test: pipeline.apply(test)?,
             test_classes,

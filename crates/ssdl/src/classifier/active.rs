@@ -15,7 +15,7 @@ crate::choice! {
     /// How the squared hinge becomes a quadratic for one outer iteration.
     pub enum ActivePoints {
         /// A majoriser that touches the true loss at the current scores: points beyond their margin
-        /// are asked to stay where they are. The true objective never rises, and all classes share Ω.
+        /// are pulled to where they are. The true objective never rises, and all classes share Ω.
         Majorised = "majorised",
         /// The paper's: points beyond their margin are switched off until the next iteration.
         Frozen = "frozen",

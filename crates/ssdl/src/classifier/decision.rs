@@ -1,6 +1,6 @@
 //! How classes are decided: by linear scores, by votes of training samples, or by class residuals.
 //!
-//! The kinds of decision are known to this file alone. A new one gets a file of its own beside
+//! Only this file knows the kinds of decision. A new one gets its own file beside
 //! `vote.rs` and `residual.rs`, and its line in each method here.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use crate::graph::Attachment;
 use crate::stored::{Source, Stored};
 use crate::{Labels, Matrix, Real, Result};
 
-/// A rule that puts samples into classes.
+/// A rule that assigns samples to classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<T>(Kind<T>);
 
@@ -23,7 +23,7 @@ enum Kind<T> {
     Residual(Residual),
 }
 
-/// What a model knows of its training.
+/// What a model knows about its training samples.
 #[derive(Clone, Copy)]
 pub struct Known<'a, T> {
     /// $D$, $n\times p$; `None` without atoms.
@@ -36,7 +36,7 @@ pub struct Known<'a, T> {
     pub labels: &'a Labels,
 }
 
-/// Samples to be judged.
+/// Samples to be classified.
 #[derive(Clone, Copy)]
 pub struct Coded<'a, T> {
     /// Prepared, $n\times M$.
@@ -45,7 +45,7 @@ pub struct Coded<'a, T> {
     pub codes: &'a Matrix<T>,
 }
 
-/// What is decided of samples.
+/// Scores and probabilities of a set of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<T> {
     /// $C\times M$; the highest wins.
@@ -108,10 +108,10 @@ impl<T: Real> Decision<T> {
         matches!(self.0, Kind::Residual(_))
     }
 
-    /// Judges new samples, each independently of the others.
+    /// Classifies new samples, each independently of the others.
     ///
     /// # Errors
-    /// If the votes on a new sample cannot be found, which only a learnt graph knows.
+    /// If the votes on a new sample cannot be found, which can happen only with a learnt graph.
     pub fn judge(&self, known: &Known<'_, T>, new: &Coded<'_, T>) -> Result<Verdict<T>> {
         Ok(match &self.0 {
             Kind::Linear { classifier, sharpness } => {
@@ -124,7 +124,7 @@ impl<T: Real> Decision<T> {
         })
     }
 
-    /// What the fit itself says of the training samples, labelled ones included.
+    /// What the fit itself found for the training samples, labelled ones included.
     #[must_use]
     pub fn of_training(&self, known: &Known<'_, T>) -> Verdict<T> {
         match &self.0 {
@@ -153,7 +153,7 @@ impl<T: Real> Decision<T> {
         }
     }
 
-    /// The class that each atom (each feature, without atoms) speaks most for, and how strongly; empty
+    /// The class that each atom (each feature, without atoms) supports most, and how strongly; empty
     /// where training samples vote.
     #[must_use]
     pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
@@ -175,7 +175,7 @@ impl<T: Real> Decision<T> {
     }
 }
 
-/// What the header of a model file says of a decision; its numbers are stored beside the header.
+/// A decision in the header of a model file; its numbers are stored beside the header.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub(crate) enum SavedDecision {
@@ -209,7 +209,7 @@ impl<T: Real> Decision<T> {
         }
     }
 
-    /// From a file whose header says `saved`, for codes of $p$ coefficients (`None`: no atoms).
+    /// From a file whose header holds `saved`, for codes of $p$ coefficients (`None`: no atoms).
     pub(crate) fn restore(
         saved: &SavedDecision,
         source: &dyn Source<T>,
@@ -238,7 +238,7 @@ impl<T: Real> Decision<T> {
             SavedDecision::Residual { sharpness, class_of_atoms } => {
                 let sharpness = sound(*sharpness)?;
                 if n_atoms != Some(class_of_atoms.len()) {
-                    return Err(source.refuse("it names the classes of other atoms than it has"));
+                    return Err(source.refuse("its classes of atoms do not match its atoms"));
                 }
                 if class_of_atoms.iter().any(|&class| class >= n_classes) {
                     return Err(source.refuse("an atom belongs to a class that it does not name"));
@@ -251,7 +251,7 @@ impl<T: Real> Decision<T> {
 }
 
 impl<T: Real> Verdict<T> {
-    /// Shares of the classes are scores and probabilities alike.
+    /// Shares of the classes are both scores and probabilities.
     fn of_shares(shares: Matrix<T>) -> Self {
         Self { probabilities: shares.clone(), scores: shares }
     }

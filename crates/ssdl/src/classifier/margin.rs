@@ -10,12 +10,12 @@ use crate::samples::Labels;
 use crate::sparse::Csr;
 use crate::{Error, Real, Result};
 
-/// Relative gain of a majorise–minimise round below which the next ones are not worth their time.
-const SETTLED: f64 = 1e-3;
+/// Relative gain of a majorise–minimise round below which further rounds are not worth their time.
+const MIN_GAIN: f64 = 1e-3;
 
 /// Updates the classifier for one outer iteration; `active` was built at its start.
 ///
-/// [`ActivePoints::Frozen`] solves the frozen quadratic exactly, one $(p+1)^2$ system a class.
+/// [`ActivePoints::Frozen`] solves the frozen quadratic exactly, one $(p+1)^2$ system per class.
 /// [`ActivePoints::Majorised`] factors one system for all classes and repeats up to `rounds` cheap
 /// majorise–minimise steps, each of which lowers the true loss.
 ///
@@ -38,8 +38,8 @@ pub fn update<T: Real>(
 /// Majorise–minimise rounds of a classifier update; later ones gain next to nothing.
 pub(crate) const ROUNDS: usize = 8;
 
-/// Fits the classifier on finished codes that never heard of the classes: memberships and classifier
-/// in turn.
+/// Fits the classifier to finished codes that were learnt without the classes: memberships and
+/// classifier in turn.
 ///
 /// # Errors
 /// If a system is singular, which needs $\rho=0$ or values that are not finite.
@@ -79,7 +79,7 @@ fn frozen<T: Real>(
     let sparse = Csr::of_columns(codes);
     for c in 0..classifier.bias.len() {
         let weight: Vec<T> = (0..codes.columns()).map(|j| active.weight.of(c, j)).collect();
-        // With no active point the minimiser is zero, which would undo the class for good.
+        // With no active point the minimiser is zero, and the class could never recover.
         if weight.iter().all(|w| *w == T::zero()) {
             continue;
         }
@@ -118,7 +118,7 @@ fn majorised<T: Real>(
             break;
         }
         *classifier = next;
-        if before - after <= SETTLED * before {
+        if before - after <= MIN_GAIN * before {
             break;
         }
         before = after;
@@ -145,7 +145,7 @@ fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
 /// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$.
 fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T> {
     let p = codes.rows();
-    // This way round the result is wide, and its panels keep several threads busy.
+    // In this order the result is wide, and its panels keep several threads busy.
     let product = Matrix::of_product(target.view(), codes.transposed());
     let sums: Vec<T> = (0..target.rows())
         .map(|c| (0..target.columns()).map(|j| target.column(j)[c]).sum())

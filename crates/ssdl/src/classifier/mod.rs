@@ -1,5 +1,5 @@
 //! 5. From codes to classes: linear scores with active points and class memberships, votes of training
-//!    samples, or class residuals. A [`Decision`] is whichever of them a model ends with.
+//!    samples, or class residuals. A [`Decision`] is the one that a model uses.
 
 mod active;
 mod decision;
@@ -30,7 +30,7 @@ use crate::{Matrix, Real};
 pub struct LinearClassifier<T> {
     /// $W$, $p\times C$: column $c$ is $w_c$ (the paper's $W$ is the transpose).
     pub weights: Matrix<T>,
-    /// $b$, one entry a class.
+    /// $b$, one entry per class.
     pub bias: Vec<T>,
 }
 
@@ -50,9 +50,9 @@ impl<T: Real> LinearClassifier<T> {
         self.weights.squared_norm() + crate::matrix::squared_norm(&self.bias)
     }
 
-    /// Gives every class without a labelled sample the mean of the other classes, less one: its own
-    /// problem has nothing but counterexamples, and a score near −1 can win where all others are
-    /// lower; the mean less one is below the best score everywhere.
+    /// Gives every class without a labelled sample the mean of the other classes, minus one: its own
+    /// problem has only counterexamples, and a score near −1 can win where all others are lower;
+    /// the mean minus one is below the best score everywhere.
     pub(crate) fn silence_absent(&mut self, counts: &[usize]) {
         let (n_classes, p) = (self.bias.len(), self.weights.rows());
         let present: Vec<usize> = (0..n_classes).filter(|&class| counts[class] > 0).collect();

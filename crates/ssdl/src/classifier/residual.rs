@@ -14,7 +14,7 @@ use crate::{Matrix, Real};
 pub struct Residual {
     /// The class of each atom.
     pub class_of_atoms: Vec<usize>,
-    /// $C$; a class may have no atom, and then explains nothing.
+    /// $C$; a class without an atom explains nothing.
     pub n_classes: usize,
     /// $r\ge1$: probabilities are proportional to $\lVert x-D_ca_c\rVert^{-2/(r-1)}$.
     pub sharpness: f64,

@@ -2,7 +2,7 @@
 //!
 //! With $S=D^{-1/2}WD^{-1/2}$ and $Y$ one at the class of each labelled sample, zero elsewhere:
 //! $$F=(1-\alpha)(I-\alpha S)^{-1}Y,$$
-//! or, where the given labels are held (label propagation), $F_l=Y_l$ and
+//! or, where the given labels stay fixed (label propagation), $F_l=Y_l$ and
 //! $$(I-S_{uu})D_u^{1/2}F_u=D_u^{-1/2}W_{ul}Y_l.$$
 //!
 //! Both are one system $(I-aM)G=B$ with a symmetric $M\ge0$, solved by conjugate gradients for all
@@ -15,25 +15,25 @@ use crate::graph::combine;
 use crate::sparse::Csr;
 use crate::{Labels, Matrix, Real};
 
-/// Samples whose products one task adds up.
+/// Samples whose products one task sums.
 const PART: usize = 1024;
-/// Rounds of refinement, at the most.
-const REFINEMENTS: usize = 100;
+/// Maximum number of refinement rounds.
+const MAX_REFINEMENTS: usize = 100;
 
 /// How labels are spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// α, between 0 and 1: what comes from the neighbours rather than from the own label.
+    /// α, between 0 and 1: the share that comes from the neighbours, not from a sample's own label.
     pub spreading: f64,
-    /// Whether given labels are held; α has no meaning then.
+    /// Whether given labels stay fixed; α is then unused.
     pub clamp: bool,
     /// Residual, relative to the right-hand side, at which the solver stops.
     pub tolerance: f64,
-    /// Iterations of the solver, at the most.
+    /// Maximum number of iterations of the solver.
     pub max_iterations: usize,
 }
 
-/// What spreading gives.
+/// The result of spreading.
 #[derive(Clone, Debug)]
 pub struct SpreadLabels<T> {
     /// $C\times N$; columns sum to one, and are zero for samples that no label reaches.
@@ -45,9 +45,9 @@ pub struct SpreadLabels<T> {
     /// Whether the tolerance was met.
     pub converged: bool,
     /// How much neighbours disagree: $\tfrac12\sum_{ij}W_{ij}\lVert F_i/\sqrt{d_i}-F_j/\sqrt{d_j}\rVert^2$,
-    /// without the roots where labels are held.
+    /// without the roots where labels stay fixed.
     pub roughness: f64,
-    /// How much given labels are overruled: $\lVert F-Y\rVert^2$, zero where they are held.
+    /// How much given labels are overruled: $\lVert F-Y\rVert^2$, zero where they stay fixed.
     pub misfit: f64,
 }
 
@@ -64,9 +64,10 @@ impl Spread {
         let roots: Vec<f64> =
             (0..n).map(|i| weights.row(i).map(|(_, w)| w).sum::<f64>().sqrt()).collect();
         let given = indicators::<f64>(labels);
-        let system = match self.clamp {
-            false => System::soft(&weights, &roots, &given, self.spreading),
-            true => System::held(&weights, &roots, &given, labels),
+        let system = if self.clamp {
+            System::fixed(&weights, &roots, &given, labels)
+        } else {
+            System::soft(&weights, &roots, &given, self.spreading)
         };
         let (mut found, iterations, converged) = system.solve(self.tolerance, self.max_iterations);
         system.refine(&mut found, self.tolerance);
@@ -116,7 +117,7 @@ fn roughness(weights: &Csr<f64>, found: &Matrix<f64>, own: impl Fn(usize) -> f64
     sum
 }
 
-/// $(I-aM)G=B$, one column a sample.
+/// $(I-aM)G=B$, one column per sample.
 struct System {
     matrix: Csr<f64>,
     factor: f64,
@@ -130,9 +131,9 @@ impl System {
         Self { matrix: balanced(weights, roots, &|_| true), factor: spreading, rhs }
     }
 
-    fn held(weights: &Csr<f64>, roots: &[f64], given: &Matrix<f64>, labels: &Labels) -> Self {
+    fn fixed(weights: &Csr<f64>, roots: &[f64], given: &Matrix<f64>, labels: &Labels) -> Self {
         let assigned = labels.assigned();
-        // Where no label ever arrives the system is singular; those samples stay at zero.
+        // Where no label arrives the system is singular; those samples stay at zero.
         let reached = reached(weights, labels);
         let free = |i: usize| assigned[i].is_none() && reached[i];
         let mut rhs = Matrix::zeros(given.rows(), given.columns());
@@ -162,9 +163,9 @@ impl System {
             self.apply(&direction, &mut image);
             let curvature = by_class(&direction, &image);
             let steps: Vec<f64> = (0..goal.len())
-                .map(|class| match open(&norms, class) && curvature[class] > 0.0 {
-                    true => norms[class] / curvature[class],
-                    false => 0.0,
+                .map(|class| {
+                    let moves = open(&norms, class) && curvature[class] > 0.0;
+                    if moves { norms[class] / curvature[class] } else { 0.0 }
                 })
                 .collect();
             add(&mut found, &steps, &direction);
@@ -186,28 +187,28 @@ impl System {
 
     /// $G\leftarrow aMG+B$ until no entry changes by more than the tolerance allows.
     ///
-    /// Conjugate gradients are right to a share of the largest entries. Far from all labels the
-    /// entries are far smaller, and only their ratio counts: these sums of terms above zero have
-    /// no cancellation, so each entry becomes right to a share of itself.
+    /// Conjugate gradients are accurate relative to the largest entries. Far from all labels the
+    /// entries are much smaller, and only their ratio matters: these sums of positive terms have
+    /// no cancellation, so each entry becomes accurate relative to itself.
     fn refine(&self, found: &mut Matrix<f64>, tolerance: f64) {
         found.as_mut_slice().iter_mut().for_each(|value| *value = value.max(0.0));
         let mut next = Matrix::zeros(found.rows(), found.columns());
         let enough = tolerance.max(1e-12);
-        for _ in 0..REFINEMENTS {
+        for _ in 0..MAX_REFINEMENTS {
             combine(&self.matrix, found, &mut next);
             let columns = next.par_columns_mut().enumerate().with_min_len(PART);
-            let settled = columns.map(|(i, column)| {
-                let mut settled = true;
+            let steady = columns.map(|(i, column)| {
+                let mut steady = true;
                 let parts = column.iter_mut().zip(self.rhs.column(i)).zip(found.column(i));
                 for ((value, b), before) in parts {
                     *value = self.factor * *value + b;
-                    settled &= (*value - before).abs() <= enough * *value;
+                    steady &= (*value - before).abs() <= enough * *value;
                 }
-                settled
+                steady
             });
-            let settled = settled.reduce(|| true, |a, b| a & b);
+            let steady = steady.reduce(|| true, |a, b| a & b);
             std::mem::swap(found, &mut next);
-            if settled {
+            if steady {
                 return;
             }
         }
@@ -222,7 +223,7 @@ impl System {
     }
 }
 
-/// $D^{-1/2}WD^{-1/2}$ between the samples that take part.
+/// $D^{-1/2}WD^{-1/2}$ between the samples included.
 fn balanced(weights: &Csr<f64>, roots: &[f64], takes_part: &dyn Fn(usize) -> bool) -> Csr<f64> {
     let rows = (0..weights.rows()).map(|i| {
         let row = weights.row(i).filter(|&(j, w)| w > 0.0 && takes_part(i) && takes_part(j));

@@ -16,13 +16,13 @@ pub enum Voters {
     Labelled,
 }
 
-/// $F(x)=\sum_jw_jF_j/\sum_jw_j$: what is known of the classes of training samples, weighted by how
-/// near they are to the new sample.
+/// $F(x)=\sum_jw_jF_j/\sum_jw_j$: the class shares of training samples, weighted by how near they
+/// are to the new sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<T> {
-    /// $F$, $C\times N$: what is known of each training sample; columns sum to one.
+    /// $F$, $C\times N$: the class shares of each training sample; columns sum to one.
     pub shares: Matrix<T>,
-    /// Who votes.
+    /// Which samples vote.
     pub voters: Voters,
     /// The weights $w_j$.
     pub attachment: Attachment<T>,
@@ -33,11 +33,11 @@ impl<T: Real> Vote<T> {
     /// sum to one. `training` ($n\times N$) are the samples that `labels` and the shares belong to.
     ///
     /// Classes that tie go to the voter that comes first: the nearest, or by index where distance
-    /// is in the weights already. A sample that no voter has a weight for (a narrow kernel, far
-    /// away) takes over what is known of the nearest one.
+    /// is already in the weights. A sample for which no voter has a weight (a narrow kernel, far
+    /// away) takes the shares of the nearest one.
     ///
     /// # Errors
-    /// If the weights of a new sample cannot be found, which only a learnt graph knows.
+    /// If the weights of a new sample cannot be found, which can happen only with a learnt graph.
     pub fn judge(
         &self,
         training: &Matrix<T>,
@@ -54,7 +54,7 @@ impl<T: Real> Vote<T> {
         }
     }
 
-    /// From a model file; `attachment` is asked for that of so many voters.
+    /// From a model file; `attachment` gives the attachment for this number of voters.
     pub(super) fn restore(
         voters: Voters,
         source: &dyn Source<T>,
@@ -63,7 +63,7 @@ impl<T: Real> Vote<T> {
     ) -> Result<Self> {
         let n_classes = labels.classes().len();
         let shares = source.matrix("shares", n_classes, labels.len())?;
-        // Rounding of as many terms as there are classes, and some slack.
+        // Rounding of one term per class, and some slack.
         let slack = T::epsilon().wide() * (16.0 + n_classes as f64);
         let is_sound = |column: &[T]| {
             let sum: f64 = column.iter().map(|share| share.wide()).sum();
@@ -93,7 +93,7 @@ impl<T: Real> Vote<T> {
                 let terms = sums.iter_mut().zip(shares.column(j));
                 terms.for_each(|(sum, share)| *sum += weight.wide() * share.wide());
             }
-            // Barycentres have weights below zero; they can take a class to nothing, not further.
+            // Barycentres have weights below zero; they cannot take a class below zero.
             sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
             if sums.iter().all(|sum| *sum == 0.0) {
                 without.push(i);
@@ -103,7 +103,7 @@ impl<T: Real> Vote<T> {
                 let mut order = anchors.of(i);
                 order.position(|(j, _)| shares.column(j)[class] > T::zero())
             };
-            settle(&mut sums, first, T::epsilon().wide());
+            break_tie(&mut sums, first, T::epsilon().wide());
             normalise(&sums, out.column_mut(i));
         }
         if !without.is_empty() {
@@ -117,8 +117,8 @@ impl<T: Real> Vote<T> {
     }
 }
 
-/// Where classes tie, raises the one whose voter comes first by what rounding could be.
-fn settle(sums: &mut [f64], first: impl Fn(usize) -> Option<usize>, epsilon: f64) {
+/// Where classes tie, raises the one whose voter comes first, by at most a rounding error.
+fn break_tie(sums: &mut [f64], first: impl Fn(usize) -> Option<usize>, epsilon: f64) {
     let top = sums.iter().fold(0.0, |top: f64, sum| top.max(*sum));
     let tied = || (0..sums.len()).filter(|&class| sums[class] == top);
     if tied().count() > 1 {
@@ -161,18 +161,18 @@ mod tests {
         let labels =
             Labels::from_names(&[Some("a"), Some("b"), Some("b"), None, Some("a"), Some("c")]);
         let training = line(&[0.0, 1.0, 2.0, 2.1, 10.0, 11.0]);
-        let said = |k: usize, x: f64| {
+        let winner = |k: usize, x: f64| {
             let shares = vote(k, &labels).judge(&training, &labels, &line(&[x])).expect("votes");
             assert!((shares.as_slice().iter().sum::<f64>() - 1.0).abs() < 1e-15);
             super::super::best(shares.column(0))
         };
-        assert_eq!((said(1, 0.3), said(3, 0.3)), (0, 1));
+        assert_eq!((winner(1, 0.3), winner(3, 0.3)), (0, 1));
         // Two of each among four: the nearest is a `b` at 1.6, an `a` at 0.4.
-        assert_eq!((said(4, 1.6), said(4, 0.4)), (1, 0));
+        assert_eq!((winner(4, 1.6), winner(4, 0.4)), (1, 0));
         // `a` and `c` have one each among two.
-        assert_eq!((said(2, 10.9), said(2, 10.1)), (2, 0));
+        assert_eq!((winner(2, 10.9), winner(2, 10.1)), (2, 0));
         // The unlabelled sample has no vote, and more voters than there are is all of them.
-        assert_eq!((said(1, 2.1), said(99, 11.0)), (1, 0));
+        assert_eq!((winner(1, 2.1), winner(99, 11.0)), (1, 0));
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let attachment = Attachment { memory: vec![1.0; 2], ..Attachment::new(rule) };
         let vote = Vote { shares: indicators(&labels), voters: Voters::All, attachment };
         let training = line(&[0.0, 1.0]);
-        let said = vote.judge(&training, &labels, &line(&[0.6, -1e200])).expect("votes");
-        assert_eq!(said.as_slice(), [0.0, 1.0, 1.0, 0.0]);
+        let shares = vote.judge(&training, &labels, &line(&[0.6, -1e200])).expect("votes");
+        assert_eq!(shares.as_slice(), [0.0, 1.0, 1.0, 0.0]);
     }
 }

@@ -26,7 +26,7 @@ pub enum Coder {
     },
 }
 
-/// What pulls on the codes of new samples.
+/// The pull of the graph on the codes of new samples.
 #[derive(Clone, Copy)]
 pub struct Pull<'a, T> {
     /// β.
@@ -58,7 +58,7 @@ impl Coder {
         codes
     }
 
-    /// Whether its numbers can be used: a model file may say anything.
+    /// Whether its numbers can be used: a model file may hold anything.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {

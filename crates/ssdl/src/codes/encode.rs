@@ -1,4 +1,4 @@
-//! Codes of samples on given atoms, each sample by itself: the lasso.
+//! Codes of samples on given atoms, each sample on its own: the lasso.
 //!
 //! $$\min_a\lVert x-Da\rVert^2+\lambda\lVert a\rVert_1.$$
 
@@ -18,23 +18,23 @@ impl<'a, T: Real> Encoder<'a, T> {
     #[must_use]
     #[inline(never)]
     pub fn new(atoms: &'a Matrix<T>, sparsity: f64) -> Self {
-        Self::with(atoms, Lasso::new(sparsity).exact::<T>())
+        Self::with_lasso(atoms, Lasso::new(sparsity).exact::<T>())
     }
 
-    /// The same with a lasso of one's own.
-    pub(crate) fn with(atoms: &'a Matrix<T>, lasso: Lasso) -> Self {
+    /// The same with a given lasso.
+    pub(crate) fn with_lasso(atoms: &'a Matrix<T>, lasso: Lasso) -> Self {
         Self { atoms, gram: atoms.gram(), lasso }
     }
 
-    /// Whether negative coefficients are ruled out.
+    /// Whether negative coefficients are excluded.
     #[must_use]
     pub fn nonnegative(mut self, nonnegative: bool) -> Self {
         self.lasso.nonnegative = nonnegative;
         self
     }
 
-    /// Codes ($p\times N$) of samples ($n\times N$); no sample influences another. Cost $np$ a sample
-    /// plus its lasso.
+    /// Codes ($p\times N$) of samples ($n\times N$); no sample influences another. Cost $np$ per
+    /// sample plus its lasso.
     #[must_use]
     #[inline(never)]
     pub fn encode(&self, samples: &Matrix<T>) -> Matrix<T> {
@@ -43,7 +43,7 @@ impl<'a, T: Real> Encoder<'a, T> {
         codes
     }
 
-    /// Improves `codes` from where they stand; `correlations` are $D^\top X$.
+    /// Improves `codes` from their present values; `correlations` are $D^\top X$.
     pub(crate) fn improve(&self, correlations: Matrix<T>, codes: &mut Matrix<T>) {
         let problem = Pulled { gram: &self.gram, rhs: correlations, shifts: Vec::new() };
         self.lasso.code(problem, codes);

@@ -20,7 +20,7 @@ pub struct Margin<'a, T> {
     pub discrimination: T,
     /// $W$, $p\times C$.
     pub weights: &'a Matrix<T>,
-    /// $b$, one entry a class.
+    /// $b$, one entry per class.
     pub bias: &'a [T],
     /// $WW^\top$, $p\times p$.
     pub cross: &'a Matrix<T>,

@@ -10,7 +10,7 @@ use crate::Real;
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, absolute_sum, inner};
 
-/// Everything that the codes answer to: samples, atoms, graph, classifier.
+/// Everything that the codes depend on: samples, atoms, graph, classifier.
 #[derive(Clone, Copy)]
 pub struct Coding<'a, T> {
     /// $X$, $n\times N$.
@@ -62,7 +62,7 @@ impl<'a, T: Real> Coding<'a, T> {
 }
 
 impl<'a, T: Real> Quadratic<'a, T> {
-    /// A plain lasso for every column of `rhs` ($D^\top x_j+\kappa_jm_j$), each by itself; `shifts`
+    /// A plain lasso for every column of `rhs` ($D^\top x_j+\kappa_jm_j$), each on its own; `shifts`
     /// holds the $\kappa_j$ and may be empty.
     #[must_use]
     pub fn individual(gram: &'a Matrix<T>, shifts: Vec<T>, rhs: Matrix<T>, sparsity: T) -> Self {
@@ -123,7 +123,7 @@ impl<'a, T: Real> Quadratic<'a, T> {
     }
 
     /// $\langle A,\mathcal HA\rangle-2\langle A,R\rangle+\lambda\lVert A\rVert_1$: what the solvers
-    /// bring down.
+    /// minimise.
     #[must_use]
     pub fn value(&self, codes: &Matrix<T>) -> f64 {
         let mut image = Matrix::zeros(codes.rows(), codes.columns());

@@ -1,4 +1,4 @@
-//! The ball that atoms live in, and what happens to atoms that nobody uses.
+//! The ball that atoms lie in, and what happens to unused atoms.
 
 use rayon::prelude::*;
 
@@ -17,8 +17,8 @@ pub fn project<T: Real>(atom: &mut [T], radius: T) {
     }
 }
 
-/// Gives every atom whose coefficients are all zero a new life as a badly reconstructed sample,
-/// scaled to the radius; returns how many atoms were dead and how many were revived.
+/// Replaces every atom whose coefficients are all zero by a badly reconstructed sample, scaled to the
+/// radius; returns how many atoms were unused and how many were replaced.
 ///
 /// The objective does not change, because the atom's coefficients are zero. Samples are taken worst
 /// first (ties by index), each once; without a residual to learn from the atom stays as it is.

@@ -9,14 +9,14 @@ use crate::wide::wide;
 const BLOCK: usize = 32;
 
 /// $d_k\leftarrow\Pi\bigl(d_k+(R_k-DS_k)/S_{kk}\bigr)$ for each atom: monotone, feasible, without a
-/// step size. Cost $np^2$ a sweep, most of it in matrix products over blocks of atoms.
+/// step size. Cost $np^2$ per sweep, most of it in matrix products over blocks of atoms.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Sweeps at the most.
+    /// Maximum number of sweeps.
     pub sweeps: usize,
     /// Relative change of the atoms at which to stop.
     pub tolerance: f64,
-    /// Whether atoms are kept without a negative entry, too.
+    /// Whether negative entries are excluded, too.
     pub nonnegative: bool,
 }
 

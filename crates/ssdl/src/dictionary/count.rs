@@ -2,19 +2,19 @@
 
 use crate::knobs::KnobValue;
 
-/// Atoms where the samples have features enough: the paper's number on USPS and MNIST.
-const MOST: usize = 200;
-/// Atoms of a class, at least: with fewer, codes are hardly more than turned samples.
-const OF_A_CLASS: usize = 10;
+/// Atoms where the samples have enough features: the paper's number on USPS and MNIST.
+const MAX_ATOMS: usize = 200;
+/// Minimum number of atoms per class: with fewer, codes are hardly more than rotated samples.
+const MIN_PER_CLASS: usize = 10;
 
 /// The number of atoms of a dictionary.
 ///
 /// With many more atoms than features, samples of one class need not share any, and from few labels
-/// the classifier then learns little of the others: on tables of 4 to 64 features `auto` finds ten of
-/// a hundred samples more than 200 atoms do, and 45 more on one of them (docs/results.md).
+/// the classifier then learns little about the others: on tables of 4 to 64 features `auto` gets ten
+/// more of a hundred samples right than 200 atoms do, and 45 more on one table (docs/results.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomCount {
-    /// One for each prepared feature or ten for each class, whichever is more, 200 at most; written
+    /// One per prepared feature or ten per class, whichever is more, at most 200; written
     /// `auto`.
     Auto,
     /// This number.
@@ -26,7 +26,7 @@ impl AtomCount {
     #[must_use]
     pub fn resolve(self, n_features: usize, n_classes: usize) -> usize {
         match self {
-            Self::Auto => n_features.max(n_classes.saturating_mul(OF_A_CLASS)).min(MOST),
+            Self::Auto => n_features.max(n_classes.saturating_mul(MIN_PER_CLASS)).min(MAX_ATOMS),
             Self::Exactly(count) => count,
         }
     }

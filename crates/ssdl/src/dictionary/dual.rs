@@ -9,11 +9,11 @@ use crate::matrix::{Cholesky, Matrix, squared_norm};
 
 /// Projected Newton on the dual; the paper's choice when λ is small and codes are dense.
 ///
-/// The dual needs $S+\Lambda$ to be definite. Where it is not, or Newton does not settle, or the
+/// The dual needs $S+\Lambda$ to be definite. Where it is not, or Newton does not converge, or the
 /// atoms it gives are no better, the step falls back to [`Block`], which always works.
 #[derive(Clone, Copy, Debug)]
 pub struct Dual {
-    /// Newton steps at the most.
+    /// Maximum number of Newton steps.
     pub iterations: usize,
     /// Relative violation of the constraint at which to stop.
     pub tolerance: f64,

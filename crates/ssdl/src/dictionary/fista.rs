@@ -10,7 +10,7 @@ use crate::matrix::{Matrix, axpy, inner, largest_eigenvalue};
 /// returns the projected one.
 #[derive(Clone, Copy, Debug)]
 pub struct ProjectedFista {
-    /// Iterations at the most.
+    /// Maximum number of iterations.
     pub iterations: usize,
     /// Relative change of the atoms at which to stop.
     pub tolerance: f64,

@@ -12,7 +12,7 @@ use crate::{Error, Matrix, Real, Result};
 ///
 /// If there are more atoms than labelled samples: all labelled ones, then unlabelled ones at random.
 /// Otherwise the classes take turns, each giving one of its labelled samples at random. Zero samples
-/// are never drawn; so the result may have fewer atoms than asked for.
+/// are never drawn; so the result may have fewer atoms than requested.
 #[must_use]
 #[inline(never)]
 pub fn first_atoms<T: Real>(
@@ -49,10 +49,10 @@ pub fn first_atoms<T: Real>(
     atoms
 }
 
-/// Brings atoms that are too few up to `n_atoms` by mixtures of two labelled samples of a class (of
-/// any two atoms where a class has a single sample), drawn at random, of length `radius`.
+/// Fills up the atoms to `n_atoms` with mixtures of two labelled samples of a class (of any two atoms
+/// where a class has a single sample), drawn at random, of length `radius`.
 ///
-/// Paper: silent on how 128 atoms start from 100 labelled samples and nothing else.
+/// Paper: does not say how 128 atoms start from 100 labelled samples and nothing else.
 #[must_use]
 #[inline(never)]
 pub fn fill<T: Real>(
@@ -89,7 +89,7 @@ pub fn fill<T: Real>(
             among[a].iter().zip(among[b]).map(|(&x, &y)| share * x + (T::one() - share) * y);
         let mut atom: Vec<T> = mixed.collect();
         let length = T::of(squared_norm(&atom).sqrt());
-        // Two opposite samples may cancel; the first alone is an atom as good as any.
+        // Two opposite samples may cancel; then the first alone is used.
         if length > T::zero() {
             atom.iter_mut().for_each(|d| *d *= radius / length);
         } else {
@@ -101,21 +101,21 @@ pub fn fill<T: Real>(
     Matrix::from_columns(n, n_atoms, filled).unwrap_or(atoms)
 }
 
-/// Refuses samples that give no atom at all, and reports where they give fewer than asked for.
+/// Refuses samples that give no atom at all, and reports where they give fewer than requested.
 ///
 /// # Errors
 /// If there is no atom.
 pub(crate) fn check_count<T: Real>(
     atoms: &Matrix<T>,
-    asked: usize,
+    requested: usize,
     notice: impl FnOnce(&str),
 ) -> Result<()> {
     let count = atoms.columns();
     if count == 0 {
         return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
     }
-    if count < asked {
-        notice(&format!("{count} atoms instead of {asked}: the samples give no more"));
+    if count < requested {
+        notice(&format!("only {count} atoms instead of {requested}: the samples give no more"));
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn mixtures_fill_up_what_the_samples_do_not_give() {
+    fn mixtures_make_up_for_missing_samples() {
         // One class per axis: a mixture within a class stays on its axis.
         let samples = Matrix::from_fn(2, 5, |i, j| if i == j % 2 { j as f64 + 1.0 } else { 0.0 });
         let labels = labels(&[0, 1, 0, 1, 0]);

@@ -18,7 +18,7 @@ use crate::codes::moments::moments;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
 
-/// All that the update needs of samples and codes: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
+/// The sums over samples and codes that the update needs: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
 #[derive(Clone, Debug)]
 pub struct Statistics<T> {
     /// $S$, $p\times p$.
@@ -31,7 +31,7 @@ pub struct Statistics<T> {
 
 impl<T: Real> Statistics<T> {
     /// Of samples $n\times N$ and codes $p\times N$. Cost $(n+\bar s)\,\mathrm{nnz}(A)$ for codes
-    /// with $\bar s$ nonzero coefficients a sample; `energy` is known beforehand.
+    /// with $\bar s$ nonzero coefficients per sample; `energy` is known beforehand.
     #[must_use]
     #[inline(never)]
     pub fn of(samples: &Matrix<T>, codes: &Matrix<T>, energy: f64) -> Self {
@@ -65,7 +65,7 @@ impl<T: Real> Statistics<T> {
         self.energy += factor * other.energy;
     }
 
-    /// Lets what was seen count `factor` times as much.
+    /// Multiplies all sums by `factor`.
     pub fn scale(&mut self, factor: f64) {
         let all = [&mut self.moments, &mut self.correlations];
         for matrix in all {
@@ -87,6 +87,6 @@ impl<T: Real> Statistics<T> {
 /// A rule that improves the atoms for fixed codes.
 pub trait Update<T: Real>: Sync {
     /// Lowers $\lVert X-DA\rVert^2$ over $\lVert d_k\rVert\le$ `radius`; never raises it, never
-    /// leaves the ball. Atoms without a user ($S_{kk}=0$) are left alone. Returns the steps taken.
+    /// leaves the ball. Unused atoms ($S_{kk}=0$) are left alone. Returns the steps taken.
     fn update(&self, atoms: &mut Matrix<T>, statistics: &Statistics<T>, radius: T) -> usize;
 }

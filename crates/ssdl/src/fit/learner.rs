@@ -2,9 +2,9 @@
 //!
 //! $$\min_{\lVert d_k\rVert\le\alpha,\;A}\lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1.$$
 //!
-//! A batch is coded with the atoms of the moment, what it said in the pass before is taken out of the
-//! sums $AA^\top$ and $XA^\top$, what it says now is put in, and the atoms follow at once: they learn
-//! many times in a pass, and from the second pass on the objective over *all* samples never rises.
+//! A batch is coded with the current atoms. In the sums $AA^\top$ and $XA^\top$ its new codes replace
+//! those of the pass before, and the atoms are updated at once. So they learn many times in a pass, and
+//! from the second pass on the objective over *all* samples never rises.
 
 use super::{Flow, Halt, Limits, Objective, Progress, Step, Stop, Turns, Watch};
 use crate::codes::{Coordinate, Encoder, Lasso};
@@ -19,9 +19,9 @@ use crate::{Error, Labels, Matrix, Real, Result};
 /// Rough is enough: the atoms move after every batch, and codes start where they ended.
 const CODER: Coordinate =
     Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.01, direct: false };
-/// How quickly a stream forgets codes on atoms that have moved since: what was seen counts
+/// How quickly a stream forgets codes on atoms that have moved since: earlier batches count
 /// $(1-1/t)^\rho$ times as much after batch $t$ (Mairal et al. 2010). A short stream cannot afford to
-/// forget much, a long one is held back by what it learnt first: ρ grows from the first to the second.
+/// forget much, and old codes hold a long one back: ρ grows from the first value to the second.
 const FORGETTING: (f64, f64) = (5.0, 15.0);
 /// How much ρ grows with each batch.
 const GROWTH: f64 = 0.1;
@@ -42,7 +42,7 @@ crate::knobs! {
     /// # }
     /// ```
     pub struct DictionaryLearner {
-        /// Number of atoms; cut to the number of samples that are not zero.
+        /// Number of atoms; at most the number of samples that are not zero.
         n_atoms "p": usize = 100, WholeFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.3, From(0.0);
@@ -52,23 +52,23 @@ crate::knobs! {
         nonnegative_atoms "": bool = false, Switch;
         /// Largest length of an atom.
         atom_norm "α alpha": f64 = 1.0, Above(0.0);
-        /// Samples after which the atoms are learnt anew.
+        /// Samples per batch; the atoms are updated after each batch.
         batch_size "": usize = 512, WholeFrom(1);
-        /// Passes over all samples at the most.
+        /// Maximum number of passes over all samples.
         max_iterations "": usize = 50, WholeFrom(1);
-        /// Relative change of the objective in a pass that counts as settled.
+        /// Relative change of the objective in a pass at which the fit has converged.
         tolerance "": f64 = 1e-3, From(0.0);
     }
 }
 
-/// Atoms, and all that further samples need to go on learning from.
+/// Atoms, and all that is needed to go on learning from further samples.
 #[derive(Clone, Debug)]
 pub struct LearntAtoms<T> {
     /// $D$, $n\times p$.
     pub atoms: Matrix<T>,
-    /// What was seen, older batches of a stream counting less.
+    /// Sums over the batches seen; older batches of a stream count less.
     pub statistics: Statistics<T>,
-    /// Batches seen; the more there were, the less a further one makes the older ones forgotten.
+    /// Batches seen; the more there are, the less a further one outweighs the older ones.
     pub n_batches: u64,
     /// Passes over the samples.
     pub iterations: usize,
@@ -86,7 +86,7 @@ impl DictionaryLearner {
     /// the samples.
     ///
     /// # Errors
-    /// If a knob is out of range, a sample is not finite, all are zero, or the watcher stops it.
+    /// If a knob is out of range, a sample is not finite, all are zero, or the observer stops it.
     #[inline(never)]
     pub fn fit<T: Real>(
         &self,
@@ -118,11 +118,11 @@ impl DictionaryLearner {
     }
 
     /// Goes on learning from one more batch of samples that will not be seen again; `before` is what
-    /// is known so far. The atoms are those that a single pass in batches of this size would give,
-    /// but for older codes counting less and less.
+    /// is known so far. The atoms are those of a single pass in batches of this size, except that
+    /// older codes count less and less.
     ///
     /// # Errors
-    /// As [`DictionaryLearner::fit`]; if the samples have another number of features than the atoms.
+    /// As [`DictionaryLearner::fit`], and if samples and atoms differ in their number of features.
     #[inline(never)]
     pub fn learn_more<T: Real>(
         &self,
@@ -135,7 +135,7 @@ impl DictionaryLearner {
         check_features(samples)?;
         let mut learnt = match before {
             Some(learnt) => learnt,
-            // Later batches have more to show: mixtures keep their places.
+            // Later batches bring more samples: mixtures stand in for them.
             None => self.begin(samples, true, seed, |sentence| watch.notice(sentence))?,
         };
         let (expected, got) = (learnt.atoms.rows(), samples.rows());
@@ -166,7 +166,7 @@ impl DictionaryLearner {
         }
     }
 
-    /// Samples as the first atoms, and mixtures of them where they are too few, if asked for.
+    /// Samples as the first atoms; with `fill`, mixtures make up for missing samples.
     fn begin<T: Real>(
         &self,
         samples: &Matrix<T>,
@@ -174,11 +174,11 @@ impl DictionaryLearner {
         seed: u64,
         notice: impl FnOnce(&str),
     ) -> Result<LearntAtoms<T>> {
-        let nobody = Labels::none(samples.columns());
+        let unlabelled = Labels::none(samples.columns());
         let radius = T::of(self.atom_norm);
-        let mut atoms = init::first_atoms(samples, &nobody, self.n_atoms, radius, seed);
+        let mut atoms = init::first_atoms(samples, &unlabelled, self.n_atoms, radius, seed);
         if fill {
-            atoms = init::fill(atoms, samples, &nobody, self.n_atoms, radius, seed);
+            atoms = init::fill(atoms, samples, &unlabelled, self.n_atoms, radius, seed);
         }
         if self.nonnegative_atoms {
             (0..atoms.columns()).for_each(|k| without_negatives(atoms.column_mut(k)));
@@ -205,7 +205,7 @@ impl DictionaryLearner {
         turns: &mut Turns<'_>,
     ) -> Result<(), Halt> {
         let (n, p) = (learnt.atoms.rows(), learnt.atoms.columns());
-        // The same sums, taken afresh: what is put in and taken out over and over would drift.
+        // The same sums, computed again: repeated additions and subtractions would drift.
         let mut fresh = Statistics::none(n, p);
         let (last, mut size) = (batches.len() - 1, 0.0);
         for (position, batch) in batches.iter_mut().enumerate() {
@@ -247,7 +247,7 @@ impl DictionaryLearner {
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let (sparsity, nonnegative) = (self.sparsity, self.nonnegative_codes);
         let lasso = Lasso { sparsity, nonnegative, solver: CODER };
-        Encoder::with(atoms, lasso).improve(correlations, codes);
+        Encoder::with_lasso(atoms, lasso).improve(correlations, codes);
     }
 
     fn move_atoms<T: Real>(&self, learnt: &mut LearntAtoms<T>) {
@@ -255,7 +255,7 @@ impl DictionaryLearner {
         block.update(&mut learnt.atoms, &learnt.statistics, T::of(self.atom_norm));
     }
 
-    /// Unused atoms become samples that these codes write badly.
+    /// Unused atoms become samples that these codes reconstruct badly.
     fn revive<T: Real>(&self, samples: &Matrix<T>, codes: &Matrix<T>, learnt: &mut LearntAtoms<T>) {
         let radius = T::of(self.atom_norm);
         let moments = &learnt.statistics.moments;
@@ -268,7 +268,7 @@ impl DictionaryLearner {
     }
 }
 
-/// Samples that are coded together, and what they said last.
+/// Samples that are coded together, and their last codes.
 struct Batch<T> {
     chosen: Vec<usize>,
     codes: Option<Csr<T>>,

@@ -1,4 +1,4 @@
-//! What a method is given, and the one result that every method gives.
+//! What a method is given, and the one type of result that every method returns.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Given<'a, T> {
     pub labels: Labels,
     /// A graph to use instead of the method's own.
     pub graph: Option<&'a dyn Graph<T>>,
-    /// Where to begin, if an earlier fit says so; its sizes may not fit.
+    /// Where to begin, from an earlier fit; its sizes may not fit.
     pub start: Option<&'a Start<T>>,
     /// Seed of everything random.
     pub seed: u64,
@@ -42,7 +42,7 @@ impl<T: Real> Given<'_, T> {
     }
 }
 
-/// Where an alternation begins: mostly the end of an earlier one.
+/// Where an alternation begins: usually the end of an earlier one.
 #[derive(Clone, Debug)]
 pub struct Start<T> {
     /// $D$, $n\times p$; shrunk into the ball where an atom is too long.
@@ -51,7 +51,7 @@ pub struct Start<T> {
     pub codes: Matrix<T>,
 }
 
-/// What every method gives.
+/// What every method returns.
 pub struct Learnt<T> {
     /// Atoms and codes; `None` where the prepared samples are classified as they are.
     pub dictionary: Option<Dictionary<T>>,
@@ -73,7 +73,7 @@ impl<T> Learnt<T> {
     }
 }
 
-/// Atoms, what the training samples make of them, and how new samples will.
+/// Atoms, the codes of the training samples, and how new samples are coded.
 pub struct Dictionary<T> {
     /// $D$, $n\times p$.
     pub atoms: Matrix<T>,
@@ -87,13 +87,13 @@ pub struct Dictionary<T> {
     pub revived: usize,
 }
 
-/// The graph's hold on new samples.
+/// The graph's pull on new samples.
 pub struct Tie<T> {
     /// β.
     pub manifold: f64,
     /// How a new sample joins the training samples.
     pub attachment: Attachment<T>,
-    /// What the graph saw in place of the training samples, where it was built from reconstructions.
+    /// The reconstructions, where the graph was built from them instead of the training samples.
     pub reconstructions: Option<Matrix<T>>,
 }
 
@@ -102,6 +102,6 @@ pub struct Tie<T> {
 pub struct Selection {
     /// The box constraint of the SVM.
     pub box_constraint: f64,
-    /// Share of the left-out samples whose class was found with it; `None` if none could be left out.
+    /// Share of the held-out samples whose class was found with it; `None` if none could be held out.
     pub accuracy: Option<f64>,
 }

@@ -2,7 +2,7 @@
 
 use super::{CodesUpdate, SolverKnobs};
 
-/// The sizes of a fit: what decides how much memory it takes, and what its knobs are cut to.
+/// The sizes of a fit; they decide how much memory it takes, and limit its knobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// $n$, after preparation.

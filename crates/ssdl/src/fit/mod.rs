@@ -1,5 +1,5 @@
-//! What every fit goes through: turns of steps, an objective by term, a reason to stop; and the
-//! alternation that several methods share.
+//! What all fits share: iterations of steps, an objective by term, a reason to stop; and the
+//! alternation that several methods use.
 
 mod coupled;
 mod learner;

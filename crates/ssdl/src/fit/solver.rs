@@ -11,7 +11,7 @@ crate::choice! {
         Coordinate = "coordinate",
         /// The paper's FISTA.
         Fista = "fista",
-        /// The paper's batches and epochs, for little memory.
+        /// The paper's batches and epochs, to save memory.
         Batches = "batches",
     }
 }
@@ -39,11 +39,11 @@ crate::knobs! {
         tolerance "": f64 = 1.5e-3, From(0.0);
         /// Solver of the coding step.
         coder "": CodesUpdate = CodesUpdate::Coordinate, OneOf(CodesUpdate::WORDS);
-        /// Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own default.
+        /// Sweeps, iterations or epochs of the coder per outer iteration; 0 means its own default.
         coder_steps "": usize = 0, WholeFrom(0);
         /// Optimality gap, relative to `sparsity`, at which the coder stops.
         coder_tolerance "": f64 = 0.01, From(0.0);
-        /// Samples in a batch, where the coder is `batches`.
+        /// Samples per batch, if the coder is `batches`.
         batch_size "": usize = 256, WholeFrom(1);
         /// Solver of the dictionary step.
         dictionary_update "": DictionaryUpdate = DictionaryUpdate::Block,

@@ -34,21 +34,21 @@ pub(crate) fn fit_svm<T: Real>(
     Ok((trained, selection))
 }
 
-fn report_folds(asked: usize, used: usize, box_constraint: f64, turns: &mut Turns<'_>) {
+fn report_folds(requested: usize, used: usize, box_constraint: f64, turns: &mut Turns<'_>) {
     if used == 0 {
         turns.notice(&format!(
-            "a class has a single labelled sample, so nothing can be left out: box constraint \
-             {box_constraint} taken without cross-validation"
+            "a class has a single labelled sample, so none can be held out: box constraint \
+             {box_constraint} is used without cross-validation"
         ));
-    } else if used < asked {
+    } else if used < requested {
         turns.notice(&format!(
-            "folds cut from {asked} to {used}, the labelled samples of the smallest class"
+            "folds cut from {requested} to {used}, the labelled samples of the smallest class"
         ));
     }
 }
 
-/// The terms of an SVM's objective, all classes together. What a class without samples got is not a
-/// solution of anything and does not count.
+/// The terms of an SVM's objective, all classes together. The weights of a class without samples solve
+/// no problem and do not count.
 pub(crate) fn svm_objective<T: Real>(trained: &Trained<T>) -> Objective {
     let classifier = &trained.classifier;
     let classes = classifier.weights.iter_columns().zip(&classifier.bias).zip(&trained.objective);

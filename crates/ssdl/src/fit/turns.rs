@@ -1,4 +1,4 @@
-//! What every fit goes through: turns of steps, recorded, observed, stopped.
+//! The loop of every fit: iterations of steps, recorded, observed, stopped.
 
 use std::time::Instant;
 
@@ -8,8 +8,8 @@ use crate::{Error, Result};
 /// The record of a fit in progress: trace, clock, observer, and the rule when to stop.
 ///
 /// A method calls [`begin`](Turns::begin) with its first objective, then [`repeat`](Turns::repeat) with
-/// one turn of its steps, each of which ends with [`done`](Turns::done). A method without a loop calls
-/// [`end`](Turns::end) once.
+/// one iteration of its steps, each of which ends with [`done`](Turns::done). A method without a loop
+/// calls [`end`](Turns::end) once.
 pub struct Turns<'a> {
     watch: &'a mut dyn Watch,
     trace: Vec<TraceRow>,
@@ -23,22 +23,22 @@ pub struct Turns<'a> {
 /// When a fit stops by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The maximum number of turns.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
-    /// Relative change of the objective in a turn at which it has converged.
+    /// Relative change of the objective in an iteration at which it has converged.
     pub tolerance: f64,
-    /// Unlabelled samples that may still change class in a turn that counts as converged.
+    /// Unlabelled samples that may still change class in an iteration that counts as converged.
     pub max_flips: usize,
 }
 
-/// What a step is measured by; an objective alone is enough.
+/// The measurements after a step; an objective alone is enough.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The objective after the step.
     pub objective: Objective,
     /// The total that the step minimises, where that is not the objective's.
     pub surrogate: f64,
-    /// Unlabelled samples whose class differs from the turn before.
+    /// Unlabelled samples whose class differs from the iteration before.
     pub flips: usize,
 }
 
@@ -48,10 +48,10 @@ impl From<Objective> for Measured {
     }
 }
 
-/// Why a turn ended early.
+/// Why an iteration ended early.
 #[derive(Debug)]
 pub enum Halt {
-    /// The observer stopped the fit; what there is, is a result.
+    /// The observer stopped the fit; its present state is the result.
     Cancelled,
     /// Something went wrong; there is no result.
     Failed(Error),
@@ -63,7 +63,7 @@ impl From<Error> for Halt {
     }
 }
 
-/// What is left when a fit is over.
+/// What remains after a fit.
 pub(crate) struct Record {
     pub trace: Vec<TraceRow>,
     pub iterations: usize,
@@ -84,23 +84,23 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// A record of its own for a fit within this one, with the same observer.
+    /// A separate record for a fit within this one, with the same observer.
     pub fn apart(&mut self) -> Turns<'_> {
         Turns::new(&mut *self.watch)
     }
 
-    /// Tells the user, in a sentence, that the fit deviates from what was asked.
+    /// Tells the user, in a sentence, that the fit deviates from what was requested.
     pub fn notice(&mut self, sentence: &str) {
         self.watch.notice(sentence);
     }
 
-    /// The turn at hand, from 1; 0 before the first.
+    /// The present iteration, from 1; 0 before the first.
     #[must_use]
     pub fn iteration(&self) -> usize {
         self.iteration
     }
 
-    /// Whether no turn is left after this one.
+    /// Whether this is the last iteration allowed.
     #[must_use]
     pub fn is_last(&self) -> bool {
         self.iteration == self.max_iterations
@@ -119,12 +119,12 @@ impl<'a> Turns<'a> {
         let built = build(self)?;
         self.graph_seconds = started.elapsed().as_secs_f64();
         self.announce(Step::Graph, max_iterations)?;
-        // The graph has its own seconds; the next step begins now.
+        // The graph is timed separately; the next step begins now.
         self.clock = Instant::now();
         Ok(built)
     }
 
-    /// Tells the observer of a step before there is anything to give back.
+    /// Tells the observer about a step before there is a result to return.
     ///
     /// # Errors
     /// If the observer cancels: there is no model yet.
@@ -171,10 +171,10 @@ impl<'a> Turns<'a> {
         if flow == Flow::Stop { Err(Halt::Cancelled) } else { Ok(()) }
     }
 
-    /// Takes turns until the fit converges, reaches its limit or is cancelled.
+    /// Iterates until the fit converges, reaches its limit or is cancelled.
     ///
     /// # Errors
-    /// Whatever a turn fails with.
+    /// Any error of an iteration.
     pub fn repeat(
         &mut self,
         limits: Limits,
@@ -218,7 +218,7 @@ impl<'a> Turns<'a> {
         self.trace.extend(last.map(|row| TraceRow { step: Step::Classifier, seconds, ..row }));
     }
 
-    /// Tells the observer of a round that is not part of the trace.
+    /// Tells the observer about a round that is not part of the trace.
     pub fn round(
         &mut self,
         iteration: usize,
@@ -250,7 +250,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// An error of a step that does not know which turn it was in.
+/// Adds the iteration to an error of a step, which does not know it.
 fn at_iteration(error: Error, now: usize) -> Error {
     match error {
         Error::Diverged { step, what, .. } => Error::Diverged { step, iteration: now, what },
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_finite_ends_the_fit_with_its_step_and_turn() {
+    fn a_value_that_is_not_finite_ends_the_fit_with_its_step_and_iteration() {
         let mut silent = Silent;
         let mut turns = Turns::new(&mut silent);
         turns.begin(LIMITS, at(1.0)).expect("finite");

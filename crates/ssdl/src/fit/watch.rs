@@ -55,7 +55,7 @@ pub struct Progress<'a> {
 pub enum Flow {
     /// Go on.
     Continue,
-    /// Stop here and give back what there is.
+    /// Stop here and return the result so far.
     Stop,
 }
 
@@ -64,7 +64,7 @@ pub trait Watch: Send {
     /// Called after every step.
     fn step(&mut self, progress: &Progress<'_>) -> Flow;
 
-    /// Called when the fit had to deviate from what was asked, with a sentence for the user.
+    /// Called with a sentence for the user when the fit deviates from what was requested.
     fn notice(&mut self, sentence: &str) {
         let _ = sentence;
     }

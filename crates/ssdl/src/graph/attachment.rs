@@ -14,15 +14,15 @@ use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
 /// Beyond this strength a code is the mean of its anchors to more digits than matter, and single
-/// precision still carries the rest of the problem.
-const STRONGEST: f64 = 1e6;
+/// precision still holds the rest of the problem.
+const MAX_STRENGTH: f64 = 1e6;
 
-/// The rule by which new samples join, with what it must remember of the training samples.
+/// The rule by which new samples join, with the numbers it must keep about the training samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attachment<T> {
     /// The graph's rule.
     pub rule: Rule,
-    /// Factor on every strength: the $\omega$ of the training graph, and the paper's ½ if asked for.
+    /// Factor on every strength: the $\omega$ of the training graph, and the paper's ½ if requested.
     pub scale: f64,
     /// One number per training sample, where the rule needs it: squared radii for heat and
     /// neighbours, potentials for learnt.
@@ -121,7 +121,7 @@ impl<T: Real> Anchors<T> {
 
     /// From (training sample, weight) rows that need not sum to one, and their strengths.
     fn new(n_training: usize, rows: Vec<Anchor>, scale: f64) -> Self {
-        let strength = rows.iter().map(|row| T::of((scale * row.strength).min(STRONGEST)));
+        let strength = rows.iter().map(|row| T::of((scale * row.strength).min(MAX_STRENGTH)));
         let strength = strength.collect();
         let entries = rows.into_iter().map(|row| {
             let entries = row.weights.into_iter();
@@ -154,7 +154,7 @@ impl Anchor {
         Self { weights: exponents, strength }
     }
 
-    /// All the same; their number is the strength.
+    /// Equal weights; their number is the strength.
     fn equal(tied: Vec<usize>) -> Self {
         let strength = tied.len() as f64;
         let weights = tied.into_iter().map(|j| (j, 1.0 / strength)).collect();
@@ -165,9 +165,10 @@ impl Anchor {
     fn of_weights(weights: Vec<(u32, f64)>) -> Self {
         let strength: f64 = weights.iter().map(|(_, w)| w).sum();
         let share = |(j, w): (u32, f64)| (j as usize, w / strength);
-        match strength > 0.0 {
-            true => Self { weights: weights.into_iter().map(share).collect(), strength },
-            false => Self { weights: Vec::new(), strength: 0.0 },
+        if strength > 0.0 {
+            Self { weights: weights.into_iter().map(share).collect(), strength }
+        } else {
+            Self { weights: Vec::new(), strength: 0.0 }
         }
     }
 }
@@ -197,7 +198,7 @@ impl<T: Real> Attachment<T> {
         }
     }
 
-    /// What was taken out of all weights so that they do not underflow.
+    /// The factor taken out of all weights so that they do not underflow.
     pub(super) fn common_factor(&self) -> f64 {
         match self.rule {
             Rule::Heat { width, shift, .. } | Rule::Threshold { width, shift, .. } => {
@@ -207,8 +208,8 @@ impl<T: Real> Attachment<T> {
         }
     }
 
-    /// The same rule with the weights that its formula says, nothing taken out. A new sample can be
-    /// nearer than any pair of training samples: its weight need not underflow where theirs do.
+    /// The same rule with the weights of its formula, nothing taken out. A new sample can be nearer
+    /// than any pair of training samples: its weight need not underflow where theirs do.
     pub(super) fn unshifted(mut self) -> Self {
         if let Rule::Heat { shift, .. } | Rule::Threshold { shift, .. } = &mut self.rule {
             *shift = 0.0;
@@ -218,7 +219,7 @@ impl<T: Real> Attachment<T> {
 
     /// Ties each new sample to the training samples, independently of the other new samples.
     ///
-    /// Cost $nN$ a sample for the distances, and a small Newton solve each on a learnt graph.
+    /// Cost $nN$ per sample for the distances, and a small Newton solve each on a learnt graph.
     ///
     /// # Errors
     /// If the learnt graph of a new sample cannot be found.

@@ -7,8 +7,8 @@ use crate::matrix::{Matrix, squared_norm};
 
 /// Queries whose distances to all references are found by one product.
 const TILE: usize = 64;
-/// Samples whose pairs stand for all pairs where a mean or a percentile is asked for.
-const REPRESENTATIVES: usize = 4096;
+/// Maximum number of samples whose pairs represent all pairs in a mean or a percentile.
+const MAX_SAMPLES: usize = 4096;
 
 /// Calls `act` for every column of `queries` with its squared distances to all columns of
 /// `references`, in parallel; what it returns comes back in order.
@@ -35,8 +35,8 @@ pub(super) fn each_query<T: Real, R: Send>(
         .into_par_iter()
         .map(|tile| {
             let chosen = tile * TILE..((tile + 1) * TILE).min(queries.columns());
-            // The kernel sums in another order for other widths: all tiles have one, so that a
-            // query finds the same distances alone and in any company.
+            // The kernel sums in another order for other widths: all tiles have the same width, so
+            // that a query finds the same distances alone and among others.
             let mut block = Matrix::zeros(n, TILE);
             for (at, query) in chosen.clone().enumerate() {
                 block.column_mut(at).copy_from_slice(right.column(query));
@@ -63,7 +63,7 @@ pub(super) fn each_query<T: Real, R: Send>(
 /// Distances of all pairs of distinct samples; where there are more than 4,096 samples, of all
 /// pairs among evenly spaced ones.
 pub(super) fn of_pairs<T: Real>(samples: &Matrix<T>) -> Vec<f64> {
-    let step = samples.columns().div_ceil(REPRESENTATIVES).max(1);
+    let step = samples.columns().div_ceil(MAX_SAMPLES).max(1);
     let chosen: Vec<usize> = (0..samples.columns()).step_by(step).collect();
     let subset = samples.select_columns(&chosen);
     let rows = each_query(&subset, &subset, |i, squared| {

@@ -1,4 +1,4 @@
-//! A graph that the user brings.
+//! A graph given by the user.
 
 use std::collections::HashMap;
 
@@ -37,8 +37,8 @@ impl<T: Real> Given<T> {
     }
 
     /// Row $i$ holds the weights $v_{ij}$ with which sample $i$ is mixed from the others; the term
-    /// is $\sum_i\lVert a_i-\sum_jv_{ij}a_j\rVert^2$. Rows that sum to one keep constants free of
-    /// charge; an empty row leaves its sample out of the graph.
+    /// is $\sum_i\lVert a_i-\sum_jv_{ij}a_j\rVert^2$. If rows sum to one, constant codes cost
+    /// nothing; an empty row leaves its sample out of the graph.
     ///
     /// # Errors
     /// If the matrix is not square, a sample has a weight on itself, or a weight is not finite.
@@ -53,7 +53,7 @@ impl<T: Real> Given<T> {
     }
 
     /// Symmetric weights $W\ge0$: the term is $\tfrac12\sum_{ij}W_{ij}\lVert a_i-a_j\rVert^2$. Weights
-    /// on the diagonal say nothing in it and are left out.
+    /// on the diagonal do not change it and are omitted.
     ///
     /// # Errors
     /// If the matrix is not square or not symmetric, or a weight is negative or not finite.
@@ -67,8 +67,8 @@ impl<T: Real> Given<T> {
             }
             check_row_symmetric(i, &weights, &turned)?;
         }
-        // The mean of both directions, in one order: symmetric to the bit, whatever the rounding of
-        // whoever made it.
+        // The mean of both directions, in one order: symmetric to the bit, however the weights were
+        // rounded.
         let sorted = turned.transpose();
         let rows = (0..weights.rows()).map(|i| {
             let there = sorted.row(i).filter(|(_, w)| *w > T::zero());
@@ -94,15 +94,15 @@ impl<T: Real> Given<T> {
             let refuse = |what: String| Err(Error::Graph(format!("edge {}: {what}", line + 1)));
             if i.max(j) >= n_samples {
                 return refuse(format!(
-                    "sample {}, but there are {n_samples}, counted from 0",
+                    "sample {}, but there are only {n_samples}, counted from 0",
                     i.max(j)
                 ));
             }
             if !weight.is_finite() {
-                return refuse(format!("weight {weight}"));
+                return refuse(format!("weight {weight} is not finite"));
             }
             if directed.insert((i, j), weight).is_some() {
-                return refuse(format!("from {i} to {j} stands twice"));
+                return refuse(format!("from {i} to {j} is listed twice"));
             }
         }
         let mut rows: Vec<Vec<(usize, T)>> = vec![Vec::new(); n_samples];
@@ -127,14 +127,14 @@ impl<T: Real> Given<T> {
 fn check_square_and_finite<T: Real>(weights: &Csr<T>) -> Result<()> {
     for i in 0..weights.rows() {
         if let Some((j, w)) = weights.row(i).find(|(_, w)| !w.is_finite()) {
-            return Err(Error::Graph(format!("weight {w} of samples {i} and {j}")));
+            return Err(Error::Graph(format!("weight {w} of samples {i} and {j} is not finite")));
         }
     }
     if weights.rows() == weights.columns() {
         return Ok(());
     }
     Err(Error::Graph(format!(
-        "weights must be square, one row and one column a sample; they are {} x {}",
+        "weights must be square, one row and one column per sample; they are {} x {}",
         weights.rows(),
         weights.columns()
     )))
@@ -155,8 +155,8 @@ fn check_row_symmetric<T: Real>(i: usize, weights: &Csr<T>, turned: &Csr<T>) -> 
         let (to, from) = (find(&there, j), find(&back, j));
         if (to - from).abs().wide() > ASYMMETRY * to.max(from).wide() {
             return Err(Error::Graph(format!(
-                "weights must be symmetric: from sample {i} to {j} stands {to}, back {from}; take \
-                 the larger of the two, or their mean"
+                "weights must be symmetric: {to} from sample {i} to {j}, but {from} back; use the \
+                 larger of the two, or their mean"
             )));
         }
     }

@@ -25,7 +25,7 @@ impl<T: Real> Graph<T> for Heat {
     #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("width", self.width, Allowed::Above(0.0))?;
-        let width = self.width.on(samples);
+        let width = self.width.resolve(samples);
         let (pairs, memory) = nearest_pairs(samples, self.n_neighbors);
         let (weights, shift) = of_pairs(&pairs, width);
         let rule = Rule::Heat { n_neighbors: self.n_neighbors, width, shift };
@@ -42,7 +42,7 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize) -> (Pairs, V
     let neighbours = Neighbours::within(samples, k);
     let n = samples.columns();
     let near = |i: usize| if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
-    // A pair is written down once, by the later of the two; mirrored below.
+    // A pair is recorded once, by the later of the two; mirrored below.
     let mut pairs: Pairs = vec![Vec::new(); n];
     let mut radii = Vec::with_capacity(n);
     for i in 0..n {
@@ -64,7 +64,7 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize) -> (Pairs, V
 
 /// Heat weights of pairs $(i,j)$, $j<i$, with their squared distances: symmetric, and multiplied by
 /// $e^{d_{\min}^2/2\sigma^2}$ so that a narrow kernel does not underflow everywhere. The second value
-/// is $d_{\min}^2$: whoever weighs a new sample must use the same.
+/// is $d_{\min}^2$: the weights of new samples must use the same.
 pub(super) fn of_pairs<T: Real>(pairs: &[Vec<(usize, f64)>], width: f64) -> (Csr<T>, f64) {
     let least = pairs.iter().flatten().fold(f64::INFINITY, |least, (_, z)| least.min(*z));
     let shift = if least.is_finite() { least } else { 0.0 };

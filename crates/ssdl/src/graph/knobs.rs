@@ -19,7 +19,7 @@ crate::choice! {
 }
 
 crate::knobs! {
-    /// The knobs of a graph, of which each kind uses some.
+    /// The knobs of a graph; each kind of graph uses some of them.
     ///
     /// ```
     /// use ssdl::graph::{GraphChoice, GraphKnobs, Portrait};
@@ -35,21 +35,21 @@ crate::knobs! {
     pub struct GraphKnobs as GraphSetters {
         /// Graph between the samples.
         graph "": GraphChoice = GraphChoice::Lle, OneOf(GraphChoice::WORDS);
-        /// Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
+        /// Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less one.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         width "σ sigma": Width = Width::Relative(1.0), Above(0.0);
         /// Share of all pairs of samples that a `threshold` graph joins.
         percentile "ζ zeta": f64 = 0.02, Between(0.0, 1.0);
-        /// How evenly a `learnt` graph spreads its weights; tied to squared distances.
+        /// How evenly a `learnt` graph spreads its weights; scales with squared distances.
         smoothness "β_L beta_l": f64 = 5.0, Above(0.0);
-        /// Whether the graph is scaled so that its trace is the number of samples.
+        /// Whether to scale the graph so that its trace is the number of samples.
         normalise_trace "": bool = false, Switch;
     }
 }
 
 impl GraphKnobs {
-    /// Connects samples (columns) as the knobs say.
+    /// Connects samples (columns) according to the knobs.
     ///
     /// # Errors
     /// If a knob is out of range.
@@ -59,8 +59,8 @@ impl GraphKnobs {
         Ok(self.choose().build(samples)?.at_strength(self.normalise_trace))
     }
 
-    /// The graph at the strength that its formula says, or with a trace of $N$ if so chosen; `given` is
-    /// a graph to use instead of the one that the knobs choose.
+    /// The graph at the strength of its formula, or with a trace of $N$ if so chosen; `given` is a
+    /// graph to use instead of the one that the knobs choose.
     pub(crate) fn connect<T: Real>(
         &self,
         given: Option<&dyn Graph<T>>,
@@ -85,23 +85,23 @@ impl GraphKnobs {
         }
     }
 
-    /// Cuts the number of neighbours to what so many samples have, and reports it.
+    /// Cuts the number of neighbours to what this many samples allow, and reports it.
     pub(crate) fn reduce(&mut self, n_samples: usize, notice: &mut dyn FnMut(&str)) {
-        let (asked, most) = (self.n_neighbors, n_samples.saturating_sub(1).max(1));
-        if asked > most {
+        let (requested, max) = (self.n_neighbors, n_samples.saturating_sub(1).max(1));
+        if requested > max {
             notice(&format!(
-                "n_neighbors cut from {asked} to {most}: a sample has no more neighbours"
+                "n_neighbors cut from {requested} to {max}: a sample has no more neighbours"
             ));
-            self.n_neighbors = most;
+            self.n_neighbors = max;
         }
     }
 
-    /// The most entries that a row of this graph holds, for the count of memory.
+    /// The maximum number of entries in a row of this graph, to count memory.
     pub(crate) fn widest(&self, n_samples: usize) -> usize {
         match self.graph {
             GraphChoice::Lle => self.n_neighbors,
             GraphChoice::Heat => 2 * self.n_neighbors,
-            // Not known before the distances are; a full graph is the worst.
+            // Unknown before the distances are; a full graph is the worst case.
             GraphChoice::Threshold | GraphChoice::Learnt => n_samples,
         }
     }

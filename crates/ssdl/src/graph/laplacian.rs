@@ -133,7 +133,7 @@ impl<T: Real> Laplacian<T> {
     #[must_use]
     pub fn ties(&self) -> Csr<T> {
         match &self.form {
-            // What a change of strength has made zero is no tie.
+            // A weight that a change of strength made zero is no tie.
             Form::Affinities(weights) => {
                 let rows = (0..weights.rows())
                     .map(|j| weights.row(j).filter(|(_, w)| *w > T::zero()).collect::<Vec<_>>());
@@ -168,7 +168,7 @@ impl<T: Real> Laplacian<T> {
         self.energy_beside(codes, &self.residuals(codes))
     }
 
-    /// The energy, where the residuals of the codes are at hand.
+    /// The energy, where the residuals of the codes are already known.
     pub(crate) fn energy_beside(&self, codes: &Matrix<T>, residuals: &Matrix<T>) -> f64 {
         match &self.form {
             Form::Mixtures { .. } => residuals.squared_norm(),
@@ -180,7 +180,7 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
-    /// $AL$; `scratch` is room for the first pass, kept between calls.
+    /// $AL$; `scratch` is a buffer for the first pass, kept between calls.
     #[inline(never)]
     pub fn pull(&self, codes: &Matrix<T>, scratch: &mut Matrix<T>, out: &mut Matrix<T>) {
         match &self.form {
@@ -199,8 +199,8 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
-    /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, where the codes
-    /// alone say everything.
+    /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, which need only
+    /// the codes.
     pub(crate) fn residuals(&self, codes: &Matrix<T>) -> Matrix<T> {
         match &self.form {
             Form::Mixtures { factor, .. } => {
@@ -221,7 +221,7 @@ impl<T: Real> Laplacian<T> {
         column.into_iter().flatten()
     }
 
-    /// `pull += (AL)_j - L_jj a_j`: what the others ask of sample $j$.
+    /// `pull += (AL)_j - L_jj a_j`: the pull of the others on sample $j$.
     #[inline(always)]
     pub(crate) fn add_pull_of_others(
         &self,
@@ -280,7 +280,7 @@ impl<T: Real> Laplacian<T> {
             groups[chosen].push(j);
             group_of[j as usize] = chosen;
         }
-        // Neighbouring memory within a group, whatever order the greedy choice took.
+        // Ascending within a group, for neighbouring memory, whatever the order of the greedy choice.
         groups.iter_mut().for_each(|group| group.sort_unstable());
         groups
     }

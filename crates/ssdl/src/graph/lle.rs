@@ -1,6 +1,6 @@
 //! Locally linear embedding: every sample as an affine mix of its neighbours.
 //!
-//! The codes are asked to be mixed the same way: $\sum_i\lVert a_i-\sum_j v_{ij}a_j\rVert^2$.
+//! The codes should be mixed the same way: $\sum_i\lVert a_i-\sum_j v_{ij}a_j\rVert^2$.
 
 use rayon::prelude::*;
 
@@ -13,13 +13,13 @@ use crate::{Real, Result};
 /// Share of the trace added to the diagonal of a singular Gram matrix.
 ///
 /// Paper: the authors' program adds 0.1. Of an exact twin among the neighbours, 0.1 leaves a weight
-/// of 0.77 and 0.001 leaves 0.997, so the smaller one is used; a pseudo-inverse would leave none.
+/// of 0.77 and 0.001 leaves 0.997, so the smaller value is used; a pseudo-inverse would leave none.
 const REGULARISATION: f64 = 1e-3;
 
 /// The LLE graph, $L = (I-V)^\top(I-V)$.
 ///
 /// Paper: $\lVert A-AV\rVert^2$ is printed, but with one row of $V$ per sample it must read
-/// $\lVert A-AV^\top\rVert^2$, as the printed $L_A$ says.
+/// $\lVert A-AV^\top\rVert^2$, as in the printed $L_A$.
 #[derive(Clone, Copy, Debug)]
 pub struct Lle {
     /// Neighbours per sample, $k$; cut to $N-1$.
@@ -51,7 +51,7 @@ pub(super) fn laplacian<T: Real>(samples: &Matrix<T>, neighbours: &Neighbours) -
 }
 
 /// Weights $\hat\lambda_i=\arg\min\lVert x_i-\sum_j\lambda_jx_j\rVert^2$, $\sum_j\lambda_j=1$, for
-/// each column of `queries`; they may be negative. Cost $nk^2/2$ a sample.
+/// each column of `queries`; they may be negative. Cost $nk^2/2$ per sample.
 #[must_use]
 pub fn barycentres<T: Real>(
     samples: &Matrix<T>,

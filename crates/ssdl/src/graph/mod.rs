@@ -1,4 +1,4 @@
-//! 2. Who is near whom: the graph that keeps the shape of the samples in their codes.
+//! 2. Which samples are near each other: the graph that keeps their shape in the codes.
 
 mod attachment;
 mod distances;
@@ -33,7 +33,7 @@ use crate::{Error, Matrix, Real, Result};
 
 /// A way to connect samples.
 pub trait Graph<T: Real>: Sync {
-    /// Connects the training samples (columns of `samples`) and says how new ones will join them.
+    /// Connects the training samples (columns of `samples`) and tells how new ones will join them.
     ///
     /// # Errors
     /// If the graph cannot be built on these samples.
@@ -49,7 +49,7 @@ pub struct Connected<T> {
     pub attachment: Attachment<T>,
 }
 
-/// A graph that is built already, for fits that share it.
+/// A graph that is already built, for fits that share it.
 impl<T: Real> Graph<T> for Connected<T> {
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         let (expected, got) = (self.laplacian.n_samples(), samples.columns());
@@ -63,26 +63,23 @@ impl<T: Real> Graph<T> for Connected<T> {
 
 impl<T: Real> Connected<T> {
     /// The same graph at the strength that the objective sees: with `normalise` its trace is $N$ (a
-    /// graph without edges stays as it is), otherwise its weights are what their formula says.
+    /// graph without edges stays as it is), otherwise its weights are those of their formula.
     ///
     /// Paper: normalised in the comparison of graphs, not in SSDL-GA.
     #[must_use]
     pub fn at_strength(self, normalise: bool) -> Self {
         let trace = self.laplacian.trace();
-        match normalise {
-            true if trace > 0.0 => {
-                let omega = self.laplacian.n_samples() as f64 / trace;
-                let attachment = self.attachment.scaled(omega);
-                Self { laplacian: self.laplacian.scaled(omega), attachment }
-            }
-            true => self,
-            false => {
-                let factor = self.attachment.common_factor();
-                Self {
-                    laplacian: self.laplacian.scaled(factor),
-                    attachment: self.attachment.unshifted(),
-                }
-            }
+        if !normalise {
+            let factor = self.attachment.common_factor();
+            let attachment = self.attachment.unshifted();
+            return Self { laplacian: self.laplacian.scaled(factor), attachment };
+        }
+        if trace > 0.0 {
+            let omega = self.laplacian.n_samples() as f64 / trace;
+            let attachment = self.attachment.scaled(omega);
+            Self { laplacian: self.laplacian.scaled(omega), attachment }
+        } else {
+            self
         }
     }
 }

@@ -41,7 +41,7 @@ impl Neighbours {
         Self::search(samples, new, k.min(samples.columns()), false)
     }
 
-    /// Takes neighbour lists that were found elsewhere (another index, another metric).
+    /// Takes neighbour lists found elsewhere (by another index or metric).
     ///
     /// # Errors
     /// If the lists are not all of one length, name a sample that does not exist, name one twice,
@@ -51,12 +51,14 @@ impl Neighbours {
         for (i, list) in lists.iter().enumerate() {
             if list.len() != k {
                 let n = list.len();
-                return Err(Error::Graph(format!("sample {i} has {n} neighbours, others {k}")));
+                return Err(Error::Graph(format!(
+                    "sample {i} has {n} neighbours, others have {k}"
+                )));
             }
             for (at, &j) in list.iter().enumerate() {
                 if j as usize >= lists.len() || j as usize == i || list[..at].contains(&j) {
                     return Err(Error::Graph(format!(
-                        "neighbour {j} of sample {i}: must be another of the {} samples, once",
+                        "neighbour {j} of sample {i}: must be another of the {} samples, listed once",
                         lists.len()
                     )));
                 }

@@ -6,7 +6,7 @@ use crate::matrix::{Matrix, largest_eigenvalue};
 use crate::sparse::Csr;
 
 /// A sample with at least this many times the mean number of partners is a hub.
-const HUB: f64 = 3.0;
+const HUB_FACTOR: f64 = 3.0;
 
 /// Facts about a graph over samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub struct Degrees {
 }
 
 impl Portrait {
-    /// Looks at a graph whose samples have these classes, where known.
+    /// Describes a graph whose samples have these classes, where known.
     #[must_use]
     #[inline(never)]
     pub fn of<T: Real>(laplacian: &Laplacian<T>, classes: &[Option<usize>]) -> Self {
@@ -62,7 +62,7 @@ impl Portrait {
             .iter()
             .copied()
             .enumerate()
-            .filter(|(_, count)| *count > 0 && *count as f64 >= HUB * mean)
+            .filter(|(_, count)| *count > 0 && *count as f64 >= HUB_FACTOR * mean)
             .collect();
         hubs.sort_by_key(|&(j, count)| (std::cmp::Reverse(count), j));
         Self {

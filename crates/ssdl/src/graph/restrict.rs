@@ -1,4 +1,4 @@
-//! What the rest of a graph leaves for a few of its samples, for the batch coder.
+//! A graph restricted to a few of its samples, for the batch coder.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ fn inside<T: Real>(rows: &Csr<T>, row: usize, position: &HashMap<usize, usize>) 
     rows.row(row).filter_map(|(j, w)| position.get(&j).map(|&at| (at, w))).collect()
 }
 
-/// Residuals that touch the batch, split into what the batch brings and what the others bring:
+/// Residuals that touch the batch, split into the parts of the batch and of the others:
 /// the pull is $\sum_mM_{mj}e^\circ_m$ with $e^\circ$ the residuals of the others alone.
 fn mixtures<T: Real>(
     factor: &Csr<T>,

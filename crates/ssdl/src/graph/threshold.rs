@@ -24,7 +24,7 @@ impl<T: Real> Graph<T> for Threshold {
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("percentile", self.percentile, Allowed::Between(0.0, 1.0))?;
         check("width", self.width, Allowed::Above(0.0))?;
-        let width = self.width.on(samples);
+        let width = self.width.resolve(samples);
         let radius = percentile(of_pairs(samples), self.percentile);
         let pairs = each_query(samples, samples, |i, squared| {
             let earlier = squared[..i].iter().copied().enumerate();

@@ -14,11 +14,11 @@ pub enum Width {
 }
 
 impl Width {
-    /// The length on these samples. The mean of all pairs is taken, or of the pairs among 4,096
-    /// evenly spaced samples where there are more. Samples that are all the same have no mean
-    /// distance: any width gives the same weights, and 1 is taken.
+    /// The length on these samples, from the mean over all pairs, or over the pairs among 4,096
+    /// evenly spaced samples where there are more. Where all samples are equal, any width gives the
+    /// same weights, and the length is 1.
     #[must_use]
-    pub fn on<T: Real>(self, samples: &Matrix<T>) -> f64 {
+    pub fn resolve<T: Real>(self, samples: &Matrix<T>) -> f64 {
         match self {
             Self::Absolute(width) => width,
             Self::Relative(times) => {
@@ -66,8 +66,8 @@ mod tests {
             assert_eq!(Width::read(&width.text()), Some(width));
         }
         let line = Matrix::from_fn(1, 3, |_, j| j as f64);
-        assert!((Width::Relative(3.0).on(&line) - 4.0).abs() < 1e-12);
-        assert_eq!(Width::Relative(3.0).on(&Matrix::<f64>::zeros(2, 4)), 1.0);
-        assert_eq!(Width::Relative(3.0).on(&Matrix::<f64>::zeros(2, 1)), 1.0);
+        assert!((Width::Relative(3.0).resolve(&line) - 4.0).abs() < 1e-12);
+        assert_eq!(Width::Relative(3.0).resolve(&Matrix::<f64>::zeros(2, 4)), 1.0);
+        assert_eq!(Width::Relative(3.0).resolve(&Matrix::<f64>::zeros(2, 1)), 1.0);
     }
 }

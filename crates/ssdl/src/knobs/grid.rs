@@ -10,7 +10,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// More than this many are not a grid for one knob.
+    /// Maximum number of values.
     pub const LONGEST: usize = 16;
 
     /// Takes one to sixteen numbers.
@@ -27,7 +27,7 @@ impl Grid {
         Some(Self { values, len: sorted.len() })
     }
 
-    /// Numbers that are written down ascending, for defaults.
+    /// Numbers that are already ascending, for defaults.
     pub(crate) const fn ascending<const N: usize>(numbers: [f64; N]) -> Self {
         let mut values = [0.0; Self::LONGEST];
         let mut at = 0;
@@ -59,7 +59,7 @@ impl KnobValue for Grid {
         words.join(",")
     }
     fn number(self) -> Option<f64> {
-        // The one that leaves a range first; NaN sorts last and leaves every range.
+        // The smallest, which leaves a range first; NaN sorts last and is outside every range.
         let all_finite = self.values().iter().all(|v| v.is_finite());
         Some(if all_finite { self.values[0] } else { f64::NAN })
     }

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 pub struct Knob {
     /// Its name: a plain word.
     pub name: &'static str,
-    /// The paper's letter, and after a space that letter spelt out; or empty.
+    /// The paper's letter, then a space and the letter spelt out; or empty.
     pub letter: &'static str,
     /// Its default, as text.
     pub default: String,
@@ -37,7 +37,7 @@ pub enum Allowed {
     Above(f64),
     /// Numbers larger than this, separated by commas.
     SeveralAbove(f64),
-    /// A number between these two, neither of them included.
+    /// A number between these two, both excluded.
     Between(f64, f64),
     /// `true` or `false`.
     Switch,
@@ -64,9 +64,9 @@ impl std::fmt::Display for Allowed {
 
 /// A type that a knob can have.
 pub trait KnobValue: Copy + 'static {
-    /// What is given to a setter in code.
+    /// The argument of a setter in code.
     type Given;
-    /// The value of what is given.
+    /// The value of such an argument.
     fn given(value: Self::Given) -> Self;
     /// Reads the value, or `None` if the text is not one.
     fn read(text: &str) -> Option<Self>;
@@ -76,9 +76,9 @@ pub trait KnobValue: Copy + 'static {
     fn number(self) -> Option<f64>;
 }
 
-/// More atoms, neighbours or iterations than this are a slip of the finger, not a request; it also
+/// More atoms, neighbours or iterations than this are a typing error, not a request; the limit also
 /// keeps every size that is computed from a knob far from overflow.
-const LARGEST_COUNT: usize = 1_000_000_000;
+const MAX_COUNT: usize = 1_000_000_000;
 
 impl KnobValue for usize {
     type Given = Self;
@@ -86,7 +86,7 @@ impl KnobValue for usize {
         value
     }
     fn read(text: &str) -> Option<Self> {
-        text.parse().ok().filter(|&count| count <= LARGEST_COUNT)
+        text.parse().ok().filter(|&count| count <= MAX_COUNT)
     }
     fn text(self) -> String {
         self.to_string()
@@ -148,7 +148,7 @@ pub fn check<S: KnobValue>(name: &str, value: S, allowed: Allowed) -> Result<()>
 }
 
 fn is_count_from(least: u64) -> impl Fn(f64) -> bool {
-    move |count| count >= least as f64 && count <= LARGEST_COUNT as f64
+    move |count| count >= least as f64 && count <= MAX_COUNT as f64
 }
 
 /// Reads a value and refuses one outside the range.
@@ -224,7 +224,7 @@ pub trait Knobbed: Clone + Default + Send + Sync + 'static {
         }
     }
 
-    /// From (name, value) text on top of the defaults.
+    /// The defaults, changed by (name, value) text.
     ///
     /// # Errors
     /// If a name is unknown or a value out of range.

@@ -21,7 +21,7 @@ pub struct FitOptions<T> {
     pub memory_limit: Option<u64>,
     /// Preparation steps, fitted on the training samples and saved in the model.
     pub prepare: Vec<StepChoice>,
-    /// Preparation that an earlier fit learnt, used as it is instead of `prepare`.
+    /// Preparation learnt by an earlier fit, used unchanged instead of `prepare`.
     pub preparation: Option<Pipeline<T>>,
     /// A graph to use instead of the method's own.
     pub graph: Option<Arc<dyn Graph<T> + Send>>,
@@ -65,7 +65,7 @@ pub(super) fn fit<K: Learner, T: Real>(
             Some(known) => (known.clone(), known.apply(features)?),
             None => Pipeline::fit(&options.prepare, features, options.image, options.seed)?,
         };
-        warn_of_scale(&samples, watch);
+        check_scale(&samples, watch);
         let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
         let start = options.start.as_ref();
         let given = Given { samples, labels, graph, start, seed: options.seed };
@@ -101,7 +101,7 @@ fn check_labels(labels: &Labels, watch: &mut dyn Watch) -> Result<()> {
     for (class, count) in labels.classes().iter().zip(labels.counts()) {
         if count == 0 {
             watch.notice(&format!(
-                "class `{class}` has no labelled sample and can hardly be learnt"
+                "class `{class}` has no labelled sample, so it can hardly be learnt"
             ));
         }
     }
@@ -116,9 +116,9 @@ fn check_memory(needed: u64, allowed: Option<u64>) -> Result<()> {
     }
 }
 
-/// The weights of the objective are tied to the length of the samples: far from the paper's 2 to 5
-/// they do not mean what their defaults say.
-fn warn_of_scale<T: Real>(features: &Matrix<T>, watch: &mut dyn Watch) {
+/// The weights of the objective depend on the length of the samples: far from the paper's 2 to 5
+/// their defaults do not fit.
+fn check_scale<T: Real>(features: &Matrix<T>, watch: &mut dyn Watch) {
     let length = (features.squared_norm() / features.columns() as f64).sqrt();
     if length > 25.0 || (length > 0.0 && length < 0.4) {
         watch.notice(&format!(

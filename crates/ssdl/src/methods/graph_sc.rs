@@ -19,11 +19,11 @@ crate::knobs! {
     /// let method = GraphSc::new().graph(GraphChoice::Heat).n_neighbors(5).manifold(0.1);
     /// ```
     pub struct GraphSc {
-        /// Number of atoms; mixtures of samples fill up where there are too few samples.
+        /// Number of atoms; mixtures of samples make up for missing samples.
         n_atoms "p": usize = 128, WholeFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.5, From(0.0);
-        /// The graph's hold on the codes.
+        /// How the graph acts on the codes.
         coupling: CouplingKnobs = CouplingKnobs::new().manifold(1.0);
         /// The graph.
         graph: GraphKnobs = GraphKnobs::new().percentile(0.05).normalise_trace(true);
@@ -43,7 +43,7 @@ const DESCRIPTION: Description = Description {
     objective: r"\min_{D\in\mathcal C,A}\ \lVert X-DA\rVert_F^2+\beta\operatorname{tr}(ALA^\top)
 +\lambda\lVert A\rVert_1",
     objective_text: "|X - DA|^2 + manifold tr(A L A') + sparsity |A|_1",
-    summary: "Atoms and codes are learnt without the labels, with a graph of choice between the \
+    summary: "Atoms and codes are learnt without the labels, with a graph of your choice between the \
 samples; then a linear SVM, one class against all others, is trained on the codes of the labelled \
 samples. New samples are coded with the same graph. Unlabelled samples shape atoms and codes.",
     semi_supervised: true,

@@ -1,7 +1,7 @@
-//! Label spreading: labels diffuse over a graph of neighbours until all agree as well as they can.
+//! Label spreading: labels diffuse over a graph of neighbours until neighbours agree as far as possible.
 //!
 //! Zhou et al. (2003); with `clamp` the label propagation of Zhu, Ghahramani, Lafferty (2003). The
-//! system is solved, not iterated, so nothing depends on when one stops.
+//! system is solved, not iterated, so the result does not depend on when the iteration stops.
 
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::{Decision, Spread, Vote, Voters};
@@ -12,7 +12,7 @@ use crate::{Error, Matrix, Real, Result};
 crate::choice! {
     /// How much a pair of neighbours counts.
     pub enum Kernel {
-        /// The nearer the more, by a heat kernel.
+        /// By a heat kernel: the nearer, the more.
         Heat = "heat",
         /// All the same.
         Neighbours = "neighbours",
@@ -29,13 +29,13 @@ crate::knobs! {
     pub struct LabelSpreading {
         /// Weight of a pair of neighbours: `heat` falls with their distance, `neighbours` is one.
         kernel "": Kernel = Kernel::Heat, OneOf(Kernel::WORDS);
-        /// Neighbours of a sample, counted from either side; cut to one less than the samples.
+        /// Neighbours per sample, counted from either side; at most the number of samples less one.
         n_neighbors "k": usize = 5, WholeFrom(1);
         /// Width of the `heat` kernel; `0.2x` is a fifth of the mean distance.
         width "σ sigma": Width = Width::Relative(0.2), Above(0.0);
-        /// What comes from the neighbours rather than from the own label.
+        /// Share that comes from the neighbours rather than from a sample's own label.
         spreading "α alpha": f64 = 0.8, Between(0.0, 1.0);
-        /// Whether given labels are held (label propagation); `spreading` has no meaning then.
+        /// Whether given labels stay fixed (label propagation); `spreading` is then unused.
         clamp "": bool = false, Switch;
         /// Residual, relative to the labels, at which the solver stops.
         tolerance "": f64 = 1e-10, Above(0.0);
@@ -55,7 +55,7 @@ const DESCRIPTION: Description = Description {
 \;\Rightarrow\;F=(1-\alpha)(I-\alpha D^{-1/2}WD^{-1/2})^{-1}Y",
     objective_text: "1/2 sum_ij W_ij |F_i / sqrt d_i - F_j / sqrt d_j|^2\n\
 + (1 - spreading) / spreading |F - Y|^2, so F = (1 - spreading) (I - spreading S)^-1 Y",
-    summary: "Labels flow along the edges of a graph between all samples; each sample ends with \
+    summary: "Labels flow along the edges of a graph between all samples; each sample ends up with \
 shares of the classes that agree with its neighbours and, if it has one, with its label. New \
 samples take the weighted mean of the shares of their neighbours. Samples that no label reaches \
 take the label of the labelled sample nearest to them.",
@@ -93,7 +93,7 @@ impl Learner for LabelSpreading {
         solver.saturating_add(search).saturating_add(pairs)
     }
 
-    /// A graph that is given must be one of affinities. Cost: $nN^2$ once for the neighbours, then $C$
+    /// A given graph must be one of affinities. Cost: $nN^2$ once for the neighbours, then $C$
     /// multiply-adds per edge and iteration.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Connected { laplacian, attachment } =
@@ -101,7 +101,7 @@ impl Learner for LabelSpreading {
         let Some(weights) = laplacian.affinities() else {
             return Err(Error::Graph(
                 "labels spread along weights between pairs of samples; neighbour lists and \
-                 mixtures have none: bring affinities or edges"
+                 mixtures have none: give affinities or edges"
                     .into(),
             ));
         };
@@ -116,7 +116,7 @@ impl Learner for LabelSpreading {
         }
         if !found.unreached.is_empty() {
             turns.notice(&format!(
-                "{} of {} samples are reached by no label; each takes that of the nearest labelled \
+                "no label reaches {} of {} samples; each takes the label of the nearest labelled \
                  sample",
                 found.unreached.len(),
                 given.labels.len()

@@ -1,4 +1,4 @@
-//! Each published method is one file that composes the stages; this list is their register.
+//! The methods: each is one file that composes the stages, and this list is their register.
 //!
 //! A method is a set of knobs, a [`Description`] and [`Learner::learn`]; everything around it
 //! (checks, preparation, memory, threads, the model) is the same for all. From [`all`] come the
@@ -49,11 +49,10 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
     ]
 }
 
-/// How undecided the probabilities of scores are where a method has no knob for it: the default of
-/// SSDL-GA.
+/// Sharpness of the probabilities where a method has no knob for it: the default of SSDL-GA.
 const SHARPNESS: f64 = 1.7;
 
-/// A method: its knobs are the type, the rest is here.
+/// A method: the type holds its knobs, this trait does the rest.
 pub trait Learner: Knobbed {
     /// What it is.
     const DESCRIPTION: Description;
@@ -66,8 +65,8 @@ pub trait Learner: Knobbed {
     /// Peak bytes of a fit of this size, samples included.
     fn bytes(&self, sizes: &Sizes) -> u64;
 
-    /// Learns from prepared samples. Knobs are checked and reduced already, and the fit runs inside
-    /// the threads that were asked for.
+    /// Learns from prepared samples. Knobs are already checked and reduced, and the fit runs inside
+    /// the requested threads.
     ///
     /// # Errors
     /// If the labels or the samples do not allow it, or the observer cancels before there is a result.
@@ -91,7 +90,7 @@ pub trait Learner: Knobbed {
         self.fit_with(samples, &FitOptions::default(), &mut Silent)
     }
 
-    /// Fits raw samples, observed, with preparation, seed, threads and graph of your own.
+    /// Fits raw samples with your own options: preparation, seed, threads, graph, observer.
     ///
     /// # Errors
     /// If a knob, the labels or the samples do not allow it, or the memory limit is too low.
@@ -106,20 +105,20 @@ pub trait Learner: Knobbed {
     }
 }
 
-/// Fixes the number of atoms for these samples, cut to as many as there are.
+/// Fixes the number of atoms, at most one per sample, and reports a reduction.
 fn cut_atoms(count: &mut AtomCount, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-    let asked = count.resolve(sizes.n_features, sizes.n_classes);
-    let most = sizes.n_samples;
-    if asked > most {
-        notice(&format!("n_atoms cut from {asked} to {most}, the number of samples"));
+    let requested = count.resolve(sizes.n_features, sizes.n_classes);
+    let max = sizes.n_samples;
+    if requested > max {
+        notice(&format!("n_atoms cut from {requested} to {max}, the number of samples"));
     }
-    *count = AtomCount::Exactly(asked.min(most));
+    *count = AtomCount::Exactly(requested.min(max));
 }
 
-/// Cuts a number of neighbours to what there is, and reports it.
-fn cut_neighbours(asked: &mut usize, most: usize, notice: &mut dyn FnMut(&str)) {
-    if *asked > most {
-        notice(&format!("n_neighbors cut from {asked} to {most}: there are no more"));
-        *asked = most;
+/// Cuts a number of neighbours to `max`, and reports it.
+fn cut_neighbours(requested: &mut usize, max: usize, notice: &mut dyn FnMut(&str)) {
+    if *requested > max {
+        notice(&format!("n_neighbors cut from {requested} to {max}: there are no more"));
+        *requested = max;
     }
 }

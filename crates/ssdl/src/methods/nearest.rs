@@ -1,4 +1,4 @@
-//! The nearest labelled sample decides: the simplest baseline there is.
+//! The nearest labelled sample decides: the simplest baseline.
 
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::{Decision, Vote, Voters, indicators};
@@ -14,7 +14,7 @@ crate::knobs! {
     /// let method = Nearest::new().n_neighbors(3);
     /// ```
     pub struct Nearest {
-        /// Nearest labelled samples that vote; ties go to the nearest of them.
+        /// Number of nearest labelled samples that vote; ties go to the nearest.
         n_neighbors "k": usize = 1, WholeFrom(1);
     }
 }

@@ -102,7 +102,7 @@ impl<T: Real, K: Learner> Method<T> for Registered<K> {
     }
 }
 
-/// What is known of a method before it runs; documentation is made from this.
+/// What is known about a method before it runs; the documentation is made from this.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
     /// Name on the command line.
@@ -113,19 +113,19 @@ pub struct Description {
     pub title: &'static str,
     /// Who published it, and where.
     pub reference: &'static str,
-    /// Where it can be read.
+    /// Where to read it.
     pub link: &'static str,
     /// The objective, in KaTeX.
     pub objective: &'static str,
     /// The objective, in plain text for terminals.
     pub objective_text: &'static str,
-    /// One paragraph: what it does and when to take it.
+    /// One paragraph: what it does and when to use it.
     pub summary: &'static str,
     /// Whether unlabelled samples are used.
     pub semi_supervised: bool,
     /// Whether new samples can be classified after the fit.
     pub inductive: bool,
-    /// Whether a graph between the samples takes part; if so, users may bring their own.
+    /// Whether it uses a graph between the samples; if so, users may give their own.
     pub uses_graph: bool,
     /// Whether codes pull on each other (`group`) or are found one by one (`individual`); `none`
     /// without atoms.

@@ -13,7 +13,7 @@ crate::knobs! {
     /// let method = Ridge::new().ridge(0.1);
     /// ```
     pub struct Ridge {
-        /// Weight of the classifier's own size; tied to the squared length of the samples.
+        /// Weight of the classifier's squared norm; scales with squared sample lengths.
         ridge "μ mu": f64 = 1.0, Above(0.0);
     }
 }
@@ -56,8 +56,8 @@ impl Learner for Ridge {
     }
 }
 
-/// The classifier of labelled samples, and the objective of the classes that have any; `counts` says
-/// how many each has.
+/// The classifier of labelled samples, and the objective over the classes that have any; `counts` is
+/// the number of labelled samples per class.
 pub(super) fn fit_ridge<T: Real>(
     known: &Matrix<T>,
     classes: &[usize],

@@ -26,9 +26,9 @@ crate::knobs! {
     /// let method = SelfTraining::new().base(Base::Ridge).threshold(0.8);
     /// ```
     pub struct SelfTraining {
-        /// Classifier that is trained, on the prepared samples.
+        /// Classifier that is fitted to the prepared samples.
         base "": Base = Base::Svm, OneOf(Base::WORDS);
-        /// Probability at which a sample is labelled.
+        /// Minimum probability at which a sample is labelled.
         threshold "": f64 = 0.5, Between(0.0, 1.0);
         /// Share of the unlabelled samples that one round may label; 1 sets no limit.
         per_round "": f64 = 0.1, Above(0.0);
@@ -36,7 +36,7 @@ crate::knobs! {
         max_rounds "": usize = 20, WholeFrom(1);
         /// The `svm`.
         svm: SvmKnobs = SvmKnobs::new();
-        /// Weight of the size of a `ridge` classifier; tied to the squared length of the samples.
+        /// Weight of the squared norm of a `ridge` classifier; scales with squared sample lengths.
         ridge "μ mu": f64 = 1.0, Above(0.0);
     }
 }
@@ -99,8 +99,8 @@ impl Learner for SelfTraining {
 }
 
 impl SelfTraining {
-    /// Fits the classifier on all labels there are. The box constraint is chosen in the first call
-    /// and kept: labels that the classifier gave itself would speak for whatever gave them.
+    /// Fits the classifier to all present labels. The box constraint is chosen in the first call
+    /// and kept: labels that the classifier gave itself would favour the constraint they came from.
     fn fit_base<T: Real>(
         &mut self,
         given: &Given<'_, T>,

@@ -29,15 +29,15 @@ crate::knobs! {
     /// # }
     /// ```
     pub struct SsdlGa {
-        /// Number of atoms, cut to the samples; `auto`: one per feature, or 10 per class if more, 200 at most.
+        /// Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if more, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.3, From(0.0);
-        /// The graph's hold on the codes.
+        /// How the graph acts on the codes.
         coupling: CouplingKnobs = CouplingKnobs::new();
         /// The graph.
         graph: GraphKnobs = GraphKnobs::new();
-        /// The classes' hold on the codes.
+        /// How the classes act on the codes.
         classes: MarginKnobs = MarginKnobs::new();
         /// The solvers.
         solver: SolverKnobs = SolverKnobs::new();

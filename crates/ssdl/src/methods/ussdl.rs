@@ -1,6 +1,6 @@
 //! USSDL: adaptively unified semi-supervised dictionary learning, SSDL-GA without its graph.
 //!
-//! Wang, Guo, Li (2015). Without the graph every sample is coded by itself.
+//! Wang, Guo, Li (2015). Without the graph every sample is coded on its own.
 
 use super::{Description, Learner, cut_atoms, ssdl_ga};
 use crate::classifier::MarginKnobs;
@@ -16,11 +16,11 @@ crate::knobs! {
     /// let method = Ussdl::new().n_atoms(50).sparsity(0.2).discrimination(1.0);
     /// ```
     pub struct Ussdl {
-        /// Number of atoms, cut to the samples; `auto`: one per feature, or 10 per class if more, 200 at most.
+        /// Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if more, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.3, From(0.0);
-        /// The classes' hold on the codes.
+        /// How the classes act on the codes.
         classes: MarginKnobs = MarginKnobs::new();
         /// The solvers.
         solver: SolverKnobs = SolverKnobs::new();

@@ -1,8 +1,8 @@
-//! Why the model says what it says of a sample: its parts, and who is near.
+//! Why the model predicts a class for a sample: its parts, and its neighbours.
 //!
 //! A linear score is a sum over the parts of a code, $s_c=b_c+\sum_ka_kW_{kc}$, so each atom (each
-//! feature, where there are no atoms) has a share of it; so has each atom in what its class explains. The training samples nearest in the graph
-//! pull the code, or vote.
+//! feature, where there are no atoms) has a share of it; likewise each atom in the part of a sample
+//! that its class explains. The training samples nearest in the graph pull the code, or vote.
 
 use super::{Model, Prediction, Seen};
 use crate::classifier::Voters;
@@ -29,28 +29,28 @@ pub struct Neighbour<T> {
     pub weight: T,
 }
 
-/// Why a sample is judged as it is.
+/// Why a sample gets its prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation<T> {
-    /// The class it is put in.
+    /// The predicted class.
     pub class: usize,
     /// The class that comes second; `None` with a single class.
     pub second: Option<usize>,
-    /// One score a class.
+    /// One score per class.
     pub scores: Vec<T>,
-    /// One probability a class.
+    /// One probability per class.
     pub probabilities: Vec<T>,
-    /// Its atoms, those first that decide most between the class and the second.
+    /// Its atoms; those that decide most between the class and the second come first.
     pub parts: Vec<Part<T>>,
     /// The training samples it is tied to, the heaviest first; none where the method ties none.
     pub neighbours: Vec<Neighbour<T>>,
 }
 
 impl<T: Real> Model<T> {
-    /// Why the fit judges these training samples as it does; see [`Model::transduction`]. Their
-    /// neighbours are those that they would have as new samples, themselves left out.
+    /// Explains the predictions of the fit for these training samples; see [`Model::transduction`].
+    /// Their neighbours are those that they would have as new samples, without themselves.
     ///
-    /// Cost $O(nN)$ a sample.
+    /// Cost $O(nN)$ per sample.
     ///
     /// # Errors
     /// If there is no such sample.
@@ -74,7 +74,7 @@ impl<T: Real> Model<T> {
             .collect()
     }
 
-    /// Why raw samples ($n\times N$) are judged as they are; see [`Model::predict`].
+    /// Explains the predictions for raw samples ($n\times N$); see [`Model::predict`].
     ///
     /// # Errors
     /// If the number of features is wrong or a value is not finite.
@@ -85,11 +85,11 @@ impl<T: Real> Model<T> {
         self.explain_seen(&seen, &self.judge(&seen)?, &all)
     }
 
-    /// Why some of the samples that were seen are judged as they are; `prediction` is what
-    /// [`Model::judge`] says of all of them.
+    /// Explains the predictions for some of the samples seen; `prediction` is that of
+    /// [`Model::judge`] for all of them.
     ///
     /// # Errors
-    /// If the neighbours of a sample cannot be found, which only a learnt graph knows.
+    /// If the neighbours of a sample cannot be found, which can happen only with a learnt graph.
     #[inline(never)]
     pub fn explain_seen(
         &self,
@@ -129,7 +129,7 @@ impl<T: Real> Model<T> {
         };
         let heavier = |a: f64, b: f64| b.abs().total_cmp(&a.abs());
         parts.sort_by(|a, b| heavier(weight(a), weight(b)).then(a.index.cmp(&b.index)));
-        // Stable: among the same weights the order is that of the graph, the nearest first.
+        // Stable: equal weights stay in the order of the graph, the nearest first.
         neighbours.sort_by(|a, b| b.weight.wide().total_cmp(&a.weight.wide()));
         Explanation {
             class,
@@ -171,7 +171,7 @@ impl<T: Real> Model<T> {
         Ok(found.into_iter().next().unwrap_or_default())
     }
 
-    /// Places of those who may vote.
+    /// Indices of the samples that may vote.
     fn voters(&self, voters: Voters, without: Option<usize>) -> Vec<usize> {
         let mut places = match voters {
             Voters::All => (0..self.labels.len()).collect(),

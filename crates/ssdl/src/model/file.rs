@@ -1,4 +1,4 @@
-//! The model file: safetensors with one JSON header, written atomically, read with suspicion.
+//! The model file: safetensors with one JSON header, written atomically; nothing in it is trusted.
 //!
 //! Tensors hold samples as rows (`codes` is `[N, p]`), so any safetensors reader sees the layout
 //! that NumPy users expect; the bytes are our columns.
@@ -20,7 +20,7 @@ use crate::stored::{Source, Stored};
 use crate::{Error, Labels, Matrix, Real, Result};
 
 impl<T: Real> Model<T> {
-    /// Writes the model; an existing file is replaced only once the new one is whole.
+    /// Writes the model; an existing file is replaced only once the new one is complete.
     ///
     /// # Errors
     /// If the folder or the disk does not allow it; the old file is then still there.
@@ -32,7 +32,7 @@ impl<T: Real> Model<T> {
             return Err(io(std::io::Error::other("not a plain file: it would be replaced")));
         }
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // The system's words without the name of the temporary file, which tells users nothing.
+        // The system's message without the name of the temporary file, which tells users nothing.
         let plain = |error: std::io::Error| match error.raw_os_error() {
             Some(number) => io(std::io::Error::from_raw_os_error(number)),
             None => io(error),
@@ -41,7 +41,7 @@ impl<T: Real> Model<T> {
             tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(plain)?;
         safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
             .map_err(|e| io(as_io(e)))?;
-        // What was written has taken the place of the file that was opened.
+        // Serialising replaced the temporary file, so it is opened again.
         let written = File::open(temporary.path()).map_err(io)?;
         written.sync_all().map_err(io)?;
         allow_others_to_read(&written).map_err(io)?;
@@ -52,7 +52,7 @@ impl<T: Real> Model<T> {
     /// The bytes that [`Model::save`] writes.
     ///
     /// # Errors
-    /// If the model cannot be written down in this format; no fitted model is known that cannot.
+    /// If the model cannot be written in this format; no such fitted model is known.
     #[inline(never)]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let io = |source| Error::Io { path: header::in_memory().to_owned(), source };
@@ -63,11 +63,11 @@ impl<T: Real> Model<T> {
     /// Reads a model whose numbers are of this type.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a model, is of another version or number type, or its
+    /// If the file cannot be read, is not a model, has another version or number type, or its
     /// parts do not fit each other. Nothing larger than the file is allocated.
     #[inline(never)]
     pub fn load(path: &Path) -> Result<Self> {
-        // The header is read and judged before the body, so hostile bytes stay cheap.
+        // The header is read and checked before the body, so hostile bytes stay cheap.
         let header = header::of_file(path)?;
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(io)?;
@@ -77,7 +77,7 @@ impl<T: Real> Model<T> {
     /// Reads a model from the bytes of its file.
     ///
     /// # Errors
-    /// As [`Model::load`], with the place of the path taken by words.
+    /// As [`Model::load`], with words in place of the path.
     #[inline(never)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(header::in_memory(), header::of_bytes(bytes)?, bytes)
@@ -86,7 +86,7 @@ impl<T: Real> Model<T> {
     fn read(path: &Path, header: Header, bytes: &[u8]) -> Result<Self> {
         if header.precision != T::NAME {
             let found = &header.precision;
-            return Err(refuse(path, &format!("its numbers are {found}, asked for {}", T::NAME)));
+            return Err(refuse(path, &format!("its numbers are {found}, expected {}", T::NAME)));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
         Parts { path, header, tensors }.assemble()
@@ -157,7 +157,7 @@ fn as_io(error: safetensors::SafeTensorError) -> std::io::Error {
     }
 }
 
-/// A file that everybody may read, as any program would leave it; temporary files are private.
+/// Makes the file readable for everyone, as files usually are; temporary files are private.
 fn allow_others_to_read(file: &File) -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -169,7 +169,7 @@ fn allow_others_to_read(file: &File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A file whose framing is sound; its contents are not believed yet.
+/// A file whose framing is sound; its contents are not checked yet.
 struct Parts<'a> {
     path: &'a Path,
     header: Header,
@@ -182,7 +182,7 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
         }
         let labels = self.labels()?;
-        // A shape that the samples do not have is forgotten; steps that need it are then refused.
+        // A shape that does not fit the samples is ignored; steps that need it are then refused.
         let image = self.header.image;
         let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
         let preparation = self.preparation::<T>(image)?;
@@ -239,7 +239,7 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"it does not say how new samples join its graph"));
         };
         if !rule.is_sound() || !scale.is_finite() || scale < 0.0 {
-            return Err(refuse(self.path, &"the rule by which samples join its graph is broken"));
+            return Err(refuse(self.path, &"the rule by which samples join its graph is invalid"));
         }
         let memory =
             if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };

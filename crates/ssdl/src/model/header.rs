@@ -1,4 +1,4 @@
-//! The JSON header of a model file: read and judged before anything else of it.
+//! The JSON header of a model file: read and checked before the rest of it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,12 +14,12 @@ use crate::codes::Coder;
 use crate::graph::Rule;
 use crate::{Error, Result};
 
-/// What the header says this is.
+/// The name of the format in the header.
 pub(super) const FORMAT: &str = "ssdl-model";
 /// Versions that this library reads; it writes the last.
 pub(super) const VERSIONS: &[u32] = &[2, 3];
-/// Longest header that is read: a name of a class here, a trace there, but never more than this.
-const LONGEST_HEADER: u64 = 64 << 20;
+/// Maximum number of bytes of a header; class names and a trace need far fewer.
+const MAX_HEADER: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Header {
@@ -44,14 +44,14 @@ pub(super) struct Header {
     pub report: FitReport,
 }
 
-/// The graph's pull on new samples; the attachment and the training samples stand apart.
+/// The graph's pull on new samples; the attachment and the training samples are stored elsewhere.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SavedTie {
     pub manifold: f64,
     pub denoise: bool,
 }
 
-/// An attachment without what it remembers of the training samples; that is a tensor.
+/// An attachment without its numbers about the training samples, which are a tensor.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SavedAttachment {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ pub(super) struct SavedAttachment {
     pub scale: f64,
 }
 
-/// Only what must be known before the rest is believed.
+/// Only what must be known before the rest is read.
 #[derive(Deserialize)]
 struct Version {
     format: String,
@@ -93,7 +93,7 @@ struct Envelope {
     metadata: Option<HashMap<String, String>>,
 }
 
-/// What stands in errors for the path of a model that has none.
+/// What errors show in place of a path, for a model that has none.
 pub(super) fn in_memory() -> &'static Path {
     Path::new("model in memory")
 }
@@ -118,7 +118,7 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
         return Err(refuse(path, &"it is empty or cut off before its header"));
     }
     let announced = u64::from_le_bytes(length);
-    if announced > LONGEST_HEADER || announced > size - 8 {
+    if announced > MAX_HEADER || announced > size - 8 {
         return Err(refuse(
             path,
             &format!(
@@ -156,7 +156,7 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
     serde_json::from_str(text).map_err(unreadable)
 }
 
-/// A header of version 2 in the words of version 3: one rule for new samples became a coder, a tie and
+/// A header of version 2 in the form of version 3: one rule for new samples became a coder, a tie and
 /// a decision.
 fn from_version_2(mut header: Value) -> Value {
     let rule = header["out_of_sample"].take();

@@ -24,7 +24,7 @@ use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
 use crate::{Error, Labels, Matrix, Real, Result};
 
-/// A fitted model: everything needed to judge raw samples, and what was learnt about the training
+/// A fitted model: everything needed to classify raw samples, and what was learnt about the training
 /// samples.
 #[derive(Clone, Debug)]
 pub struct Model<T> {
@@ -50,7 +50,7 @@ struct CodingRule<T> {
     coder: Coder,
 }
 
-/// The graph's hold on new samples.
+/// The graph's pull on new samples.
 #[derive(Clone, Debug, PartialEq)]
 struct TieRule<T> {
     /// β.
@@ -60,7 +60,7 @@ struct TieRule<T> {
     attachment: Attachment<T>,
 }
 
-/// What is predicted for a set of samples.
+/// The predictions for a set of samples.
 #[derive(Clone, Debug)]
 pub struct Prediction<T> {
     /// The class of each sample, by name.
@@ -172,14 +172,14 @@ impl<T: Real> Model<T> {
         self.preparation.n_features()
     }
 
-    /// $D$: one atom a column, in the space of prepared samples; `None` if the method has no atoms
+    /// $D$: one atom per column, in the space of prepared samples; `None` if the method has no atoms
     /// and classifies the prepared samples as they are.
     #[must_use]
     pub fn atoms(&self) -> Option<&Matrix<T>> {
         self.dictionary.as_ref().map(|rule| &rule.atoms)
     }
 
-    /// How new samples are tied to the training samples: by a graph, or by votes; `None` without.
+    /// How new samples are tied to the training samples, by a graph or by votes; `None` if not at all.
     #[must_use]
     pub fn attachment(&self) -> Option<&Attachment<T>> {
         let voting = self.decision.voting().map(|vote| &vote.attachment);
@@ -193,8 +193,8 @@ impl<T: Real> Model<T> {
         &self.codes
     }
 
-    /// The training samples as the model keeps them, prepared (or as the graph saw them, where it
-    /// saw reconstructions); `None` where it needs none for new samples.
+    /// The training samples as the model keeps them, prepared (or their reconstructions, where the
+    /// graph was built from those); `None` where it needs none for new samples.
     #[must_use]
     pub fn training(&self) -> Option<&Matrix<T>> {
         if self.dictionary.is_none() { Some(&self.codes) } else { self.training.as_ref() }
@@ -252,8 +252,8 @@ impl<T: Real> Model<T> {
     }
 
     /// The predictions of the fit itself for the training samples (labelled ones included): their own
-    /// codes, judged by the classifier, or the shares of the classes that were found for them where
-    /// samples vote. For other samples see [`Model::predict`].
+    /// codes, classified, or the shares of the classes found for them where samples vote. For other
+    /// samples see [`Model::predict`].
     #[must_use]
     #[inline(never)]
     pub fn transduction(&self) -> Prediction<T> {

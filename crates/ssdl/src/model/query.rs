@@ -1,10 +1,10 @@
-//! Which samples to label next: those that settle most of what is undecided around them.
+//! Which samples to label next: those that decide most of the doubtful samples around them.
 //!
-//! Asking for the most uncertain samples alone brings many that are alike. Here sample $i$ is
-//! undecided by $u_i\in[0,1]$ and resembles sample $j$ by $s_{ij}$ (1 for itself, a heat kernel for
+//! The most uncertain samples are often alike, so a query of those alone wastes labels. Here sample
+//! $i$ has a doubt $u_i\in[0,1]$ and resembles sample $j$ by $s_{ij}$ (1 for itself, a heat kernel for
 //! near neighbours, else 0). The samples chosen, $S$, maximise
 //! $$\sum_iu_i\max_{j\in S}s_{ij},$$
-//! one after another, each the best beside those before it: within $1-1/e$ of the best choice, as the
+//! one after another, each the best given those before it: within $1-1/e$ of the best choice, as the
 //! sum is submodular.
 
 use super::Model;
@@ -12,7 +12,7 @@ use crate::graph::{Connected, Graph, Heat, Width};
 use crate::sparse::Csr;
 use crate::{Matrix, Prediction, Real, Result};
 
-/// Samples that a label is taken to speak for; at most about twice as many.
+/// Neighbours that a label also covers; at most about twice as many.
 const REACH: usize = 10;
 /// Width of the kernel, as a share of the mean distance between all samples.
 const WIDTH: f64 = 0.5;
@@ -22,7 +22,7 @@ impl<T: Real> Model<T> {
     /// are no more. Cost $O(pN^2)$ for the neighbours, then $O(nN)$.
     ///
     /// # Errors
-    /// None that a fitted model is known to give.
+    /// None is known for a fitted model.
     #[inline(never)]
     pub fn query(&self, n: usize) -> Result<Vec<usize>> {
         let labels = self.training_labels();
@@ -44,13 +44,13 @@ impl<T: Real> Model<T> {
     }
 }
 
-/// One less the lead of the best class over the second: 1 is a tie.
+/// One minus the lead of the best class over the second: 1 is a tie.
 fn doubts<T: Real>(prediction: &Prediction<T>) -> Vec<f64> {
     (0..prediction.classes.len()).map(|sample| 1.0 - prediction.lead(sample)).collect()
 }
 
-/// The `n` samples (columns) that speak best for all, each counting by how much it is in `doubt`;
-/// best first. With the same doubt for all, this is where to begin without any label.
+/// The `n` samples (columns) that represent all others best, each sample weighted by its `doubt`;
+/// best first. With equal doubts, these are the samples to label first.
 ///
 /// # Errors
 /// If a value is not finite.
@@ -66,26 +66,26 @@ pub fn representatives<T: Real>(
     }
     let graph = Heat { n_neighbors: REACH, width: Width::Relative(WIDTH) };
     let Connected { laplacian, .. } = graph.build(samples)?;
-    let nobody = Csr::from_rows(count, (0..count).map(|_| []));
-    let near = laplacian.affinities().unwrap_or(&nobody);
-    let mut spoken_for = vec![0.0; count];
+    let empty = Csr::from_rows(count, (0..count).map(|_| []));
+    let near = laplacian.affinities().unwrap_or(&empty);
+    let mut covered = vec![0.0; count];
     let mut free = vec![true; count];
     let mut chosen = Vec::with_capacity(n.min(count));
     while chosen.len() < n.min(count) {
         let gain = |j: usize, doubt: &dyn Fn(usize) -> f64| {
-            let own = doubt(j) * (1.0 - spoken_for[j]);
-            let others = near.row(j).map(|(i, s)| doubt(i) * (s.wide() - spoken_for[i]).max(0.0));
+            let own = doubt(j) * (1.0 - covered[j]);
+            let others = near.row(j).map(|(i, s)| doubt(i) * (s.wide() - covered[i]).max(0.0));
             own + others.sum::<f64>()
         };
-        // Where everything in doubt is spoken for, the doubt itself decides; where there is none,
-        // what speaks for most of the rest; then the order of the samples.
+        // Where all doubtful samples are covered, the doubt itself decides; where there is none, how
+        // many of the rest a sample covers; then the order of the samples.
         let value = |j: usize| (gain(j, &|i| doubt[i]), doubt[j], gain(j, &|_| 1.0));
         let better = |a: usize, b: usize| value(b) > value(a);
         let first = (0..count).filter(|&j| free[j]);
         let Some(best) = first.reduce(|a, b| if better(a, b) { b } else { a }) else { break };
-        (free[best], spoken_for[best]) = (false, 1.0);
+        (free[best], covered[best]) = (false, 1.0);
         for (i, s) in near.row(best) {
-            spoken_for[i] = f64::max(spoken_for[i], s.wide());
+            covered[i] = f64::max(covered[i], s.wide());
         }
         chosen.push(best);
     }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_in_doubt_nothing_is_asked_first() {
+    fn samples_without_doubt_come_last() {
         let doubt: Vec<f64> = (0..60).map(|j| f64::from(j % 3 == 1)).collect();
         let chosen = representatives(&clouds(), &doubt, 20).expect("finite");
         assert!(chosen.iter().all(|j| j % 3 == 1), "{chosen:?}");

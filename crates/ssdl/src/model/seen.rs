@@ -1,4 +1,4 @@
-//! New samples: prepared, tied to the training samples and coded once, then judged and explained.
+//! New samples: prepared, tied to the training samples and coded once, then classified and explained.
 
 use super::{Model, Prediction};
 use crate::classifier::Coded;
@@ -6,7 +6,7 @@ use crate::codes::{Coder, Pull};
 use crate::graph::Anchors;
 use crate::{Error, Matrix, Real, Result};
 
-/// New samples as a model sees them: what is costly is done once.
+/// New samples as a model sees them: the costly work is done once.
 #[derive(Clone, Debug)]
 pub struct Seen<T> {
     prepared: Matrix<T>,
@@ -41,7 +41,7 @@ impl<T: Real> Seen<T> {
     }
 }
 
-/// How new samples are coded and judged, in short.
+/// How new samples are coded and classified, in short.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutOfSample {
     /// How they are coded; `None` without atoms.
@@ -55,7 +55,7 @@ pub struct OutOfSample {
 }
 
 impl<T: Real> Model<T> {
-    /// How new samples are coded and judged.
+    /// How new samples are coded and classified.
     #[must_use]
     pub fn out_of_sample(&self) -> OutOfSample {
         let tie = self.tie.as_ref();
@@ -80,8 +80,8 @@ impl<T: Real> Model<T> {
         Ok(Seen { prepared, anchors, codes })
     }
 
-    /// Codes samples that another model saw, one of the same samples, preparation and graph: nothing
-    /// but the codes is computed again.
+    /// Codes samples seen by another model with the same training samples, preparation and graph:
+    /// only the codes are computed again.
     ///
     /// # Errors
     /// If the models do not fit each other.
@@ -98,10 +98,10 @@ impl<T: Real> Model<T> {
         Ok(Seen { prepared: seen.prepared.clone(), anchors: seen.anchors.clone(), codes })
     }
 
-    /// Predicts the classes of samples that were seen.
+    /// Predicts the classes of samples seen before.
     ///
     /// # Errors
-    /// If the votes on a sample cannot be found, which only a learnt graph knows.
+    /// If the votes on a sample cannot be found, which can happen only with a learnt graph.
     #[inline(never)]
     pub fn judge(&self, seen: &Seen<T>) -> Result<Prediction<T>> {
         let verdict = self.decision.judge(&self.known(), &seen.coded())?;

@@ -49,8 +49,7 @@ pub(super) fn dtype<T: Real>() -> Dtype {
     if size_of::<T>() == 4 { Dtype::F32 } else { Dtype::F64 }
 }
 
-/// The file is little-endian; so is every machine this is likely to run on, and there nothing is
-/// copied.
+/// The file is little-endian, like almost every machine; there nothing is copied.
 fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     if cfg!(target_endian = "little") {

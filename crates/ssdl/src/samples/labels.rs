@@ -15,7 +15,7 @@ impl Labels {
     /// Labels by class index; `classes` may name classes that no sample has.
     ///
     /// # Errors
-    /// If an index is outside the list of classes, or a name stands twice.
+    /// If an index is outside the list of classes, or a name is listed twice.
     pub fn new(classes: Vec<String>, assigned: Vec<Option<usize>>) -> Result<Self> {
         if let Some(&bad) = assigned.iter().flatten().find(|&&class| class >= classes.len()) {
             let n = classes.len();
@@ -47,7 +47,7 @@ impl Labels {
         Self { classes: classes.into_iter().map(str::to_owned).collect(), assigned }
     }
 
-    /// No sample labelled.
+    /// Labels of samples that are all unlabelled.
     #[must_use]
     pub fn none(n_samples: usize) -> Self {
         Self { classes: Vec::new(), assigned: vec![None; n_samples] }
@@ -83,13 +83,13 @@ impl Labels {
         self.assigned.iter().flatten().count()
     }
 
-    /// Places of the labelled samples, ascending.
+    /// Indices of the labelled samples, ascending.
     #[must_use]
     pub fn labelled(&self) -> Vec<usize> {
         (0..self.len()).filter(|&place| self.assigned[place].is_some()).collect()
     }
 
-    /// Places of the unlabelled samples, ascending.
+    /// Indices of the unlabelled samples, ascending.
     #[must_use]
     pub fn unlabelled(&self) -> Vec<usize> {
         (0..self.len()).filter(|&place| self.assigned[place].is_none()).collect()
@@ -111,7 +111,7 @@ impl Labels {
         counts
     }
 
-    /// The same samples with only the chosen ones labelled.
+    /// The same samples, with only the chosen ones labelled.
     #[must_use]
     pub fn keep_only(&self, labelled: &[usize]) -> Self {
         let mut assigned = vec![None; self.len()];

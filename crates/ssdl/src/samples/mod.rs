@@ -8,7 +8,7 @@ pub use labels::Labels;
 
 use crate::{Error, Matrix, Real, Result};
 
-/// Samples (columns of `features`) and what is known of their classes, checked once.
+/// Samples (columns of `features`) and their labels, checked once.
 #[derive(Clone, Debug)]
 pub struct Samples<T> {
     features: Matrix<T>,
@@ -40,7 +40,7 @@ impl<T: Real> Samples<T> {
         &self.features
     }
 
-    /// What is known of the classes.
+    /// The labels, where known.
     #[must_use]
     pub fn labels(&self) -> &Labels {
         &self.labels
@@ -58,7 +58,7 @@ impl<T: Real> Samples<T> {
         self.features.rows()
     }
 
-    /// Gives the parts back.
+    /// Features and labels.
     #[must_use]
     pub fn into_parts(self) -> (Matrix<T>, Labels) {
         (self.features, self.labels)
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_must_agree_and_nothing_is_refused() {
+    fn counts_must_agree_and_empty_samples_are_refused() {
         assert!(Samples::new(Matrix::<f32>::zeros(3, 4), Labels::none(5)).is_err());
         assert!(Samples::new(Matrix::<f32>::zeros(3, 0), Labels::none(0)).is_err());
         assert!(Samples::new(Matrix::<f32>::zeros(0, 3), Labels::none(3)).is_err());

@@ -3,7 +3,7 @@
 use crate::random::{self, Purpose};
 use crate::{Error, Labels, Result};
 
-/// Which samples play which part; no sample plays two. Each list is ascending.
+/// Three disjoint parts of a set of samples. Each list is ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Samples whose labels the method sees.
@@ -14,10 +14,10 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
-/// Draws so many samples of every class for each part; `unlabelled: None` takes all that are
-/// neither labelled nor test, samples of unknown class included.
+/// Draws the given number of samples of every class for each part; `unlabelled: None` takes all that
+/// are neither labelled nor test, samples of unknown class included.
 ///
-/// The same seed gives the same split. With seed and `test` held, the test samples stay the same
+/// The same seed gives the same split. With fixed seed and `test`, the test samples stay the same
 /// and smaller labelled sets lie within larger ones, so curves over the number of labels compare
 /// like with like. Cost $O(N \log N)$.
 ///
@@ -31,7 +31,7 @@ pub struct Split {
 /// ```
 ///
 /// # Errors
-/// If no class is known, or a class has fewer samples than asked for (it is named with its size).
+/// If no class is known, or a class has fewer samples than requested (it is named with its size).
 pub fn per_class(
     labels: &Labels,
     labelled: usize,
@@ -56,14 +56,14 @@ pub fn per_class(
     for (name, class) in labels.classes().iter().zip(&mut members) {
         if class.len() < needed {
             return Err(Error::Labels(format!(
-                "class `{name}` has {} samples, but {needed} are asked for \
+                "class `{name}` has {} samples, but {needed} are requested \
                  ({labelled} labelled, {} unlabelled, {test} test)",
                 class.len(),
                 unlabelled.unwrap_or(0)
             )));
         }
         random::shuffle(class, &mut rng);
-        // Test first: a larger labelled set then eats into the unlabelled samples only.
+        // Test first: a larger labelled set then takes only from the unlabelled samples.
         let (held_out, rest) = class.split_at(test);
         let (shown, rest) = rest.split_at(labelled);
         split.test.extend(held_out);
@@ -103,7 +103,7 @@ mod tests {
         let error = per_class(&labels(&[9, 4], 3), 2, Some(1), 2, 0).expect_err("4 < 5");
         assert_eq!(
             error.to_string(),
-            "labels: class `c1` has 4 samples, but 5 are asked for \
+            "labels: class `c1` has 4 samples, but 5 are requested \
              (2 labelled, 1 unlabelled, 2 test)"
         );
         assert!(per_class(&labels(&[9, 4], 3), usize::MAX, Some(usize::MAX), 2, 0).is_err());

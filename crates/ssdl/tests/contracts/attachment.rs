@@ -35,7 +35,7 @@ fn independent_in<T: Real>() {
 }
 
 #[test]
-fn a_new_sample_joins_the_same_way_alone_and_in_any_company() {
+fn a_new_sample_joins_the_same_way_alone_and_among_others() {
     independent_in::<f64>();
     independent_in::<f32>();
 }
@@ -86,7 +86,7 @@ fn a_huge_graph_term_gives_the_mean_of_the_codes_of_the_anchors() {
     for choice in choices {
         let (samples, _) = small_problem::<f64>(4);
         let training = samples.features().clone();
-        // Samples as they are: the attachment must be asked with what the graph saw.
+        // Samples as they are: the attachment needs the samples of the graph.
         let options = FitOptions { prepare: Vec::new(), ..options() };
         let knobs = GraphSc::new().n_atoms(15).graph(choice).max_iterations(2).sparsity(0.05);
         let model = knobs.manifold(1e7).fit_with(samples, &options, &mut Silent).unwrap();
@@ -103,7 +103,7 @@ fn a_huge_graph_term_gives_the_mean_of_the_codes_of_the_anchors() {
 }
 
 #[test]
-fn new_samples_lean_half_as_much_on_kernels_as_printed_and_only_there() {
+fn only_kernels_pull_half_as_much_on_new_samples_as_printed() {
     for (choice, halved) in [
         (GraphChoice::Lle, false),
         (GraphChoice::Heat, true),

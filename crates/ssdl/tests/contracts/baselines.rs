@@ -47,7 +47,7 @@ fn same_bits<T: Real>() {
 }
 
 #[test]
-fn neither_threads_nor_company_change_a_bit() {
+fn neither_threads_nor_other_samples_change_a_bit() {
     same_bits::<f64>();
     same_bits::<f32>();
 }
@@ -123,9 +123,9 @@ fn self_training_labels_nothing_where_nothing_is_sure_and_all_where_everything_m
         let model = fitted("self-training", &loose, samples.clone());
         assert_eq!(model.report().iterations, 1, "all at once, then nothing is left");
         let every = Samples::new(samples.features().clone(), {
-            let said = plain.transduction().classes;
+            let found = plain.transduction().classes;
             let given = samples.labels().assigned().iter();
-            let all = given.zip(said).map(|(given, said)| given.or(Some(said)));
+            let all = given.zip(found).map(|(given, found)| given.or(Some(found)));
             Labels::new(samples.labels().classes().to_vec(), all.collect()).unwrap()
         });
         let fixed = plain.knobs().iter().find(|(name, _)| name == "ridge").map(|(_, v)| v.clone());
@@ -144,9 +144,9 @@ fn absent_class<T: Real>() {
         let samples = Samples::new(features.clone(), labels.clone()).unwrap();
         let model = fitted(name, &[], samples);
         let (far, _) = clouds::<T>(3, 6, 60, 99);
-        for said in [model.transduction(), model.predict(far).unwrap()] {
-            assert!(said.classes.iter().all(|class| *class != 1), "{name} in {}", T::NAME);
-            assert_distributions(&said.probabilities);
+        for prediction in [model.transduction(), model.predict(far).unwrap()] {
+            assert!(prediction.classes.iter().all(|class| *class != 1), "{name} in {}", T::NAME);
+            assert_distributions(&prediction.probabilities);
         }
     }
 }
@@ -278,7 +278,7 @@ fn votes_of_a_damaged_file_are_refused() {
         unlabelled[range].fill(0xff);
         let mut elected = header.clone();
         elected["decision"]["voters"] = json!("labelled");
-        refused(&elected, &tensors, &unlabelled, "nobody is labelled");
+        refused(&elected, &tensors, &unlabelled, "no sample is labelled");
     }
 }
 

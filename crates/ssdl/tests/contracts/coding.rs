@@ -1,4 +1,4 @@
-//! Contracts of every solver of the coding step: one minimum, whoever finds it, and never uphill.
+//! Contracts of every solver of the coding step: one minimum for all, and never uphill.
 
 use crate::common::graphs::{built, graphs};
 use crate::common::tiny::{POINTS, Tiny};
@@ -22,7 +22,7 @@ fn tight<T: Real>(tolerance: f64) -> Vec<(&'static str, Box<dyn Descent<T>>)> {
     ]
 }
 
-/// Every solver, allowed so many steps.
+/// Every solver, with at most this many steps.
 fn brief<T: Real>(steps: usize) -> Vec<(&'static str, Box<dyn Descent<T>>)> {
     let inner = Fista { iterations: steps, tolerance: 0.0 };
     vec![

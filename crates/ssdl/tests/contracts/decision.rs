@@ -76,7 +76,7 @@ fn a_class_whose_atoms_give_the_sample_back_is_certain() {
     assert_eq!(verdict.probabilities.column(0), [1.0, 0.0, 0.0]);
 }
 
-/// What a model predicts is what its decision says, of every method.
+/// Every method predicts what its decision gives.
 fn decides<T: Real>(method: &dyn ssdl::methods::Method<T>) {
     let (samples, _) = small_problem::<T>(3);
     let model = method.fit(&[], samples, &options(), &mut Silent).unwrap();
@@ -103,6 +103,6 @@ fn decides<T: Real>(method: &dyn ssdl::methods::Method<T>) {
 }
 
 #[test]
-fn every_method_judges_what_it_has_seen() {
+fn every_method_predicts_what_its_decision_gives() {
     for_every_method!(decides);
 }

@@ -1,5 +1,5 @@
-//! Contracts of every dictionary update: atoms stay in the ball, the residual never rises, and atoms
-//! that nobody uses are left alone until they are revived.
+//! Contracts of every dictionary update: atoms stay in the ball, the residual never rises, and unused
+//! atoms are left alone until they are revived.
 
 use crate::common::tiny::Tiny;
 use crate::common::{apart, assert_close, fixture, matrix, noise, sparse_noise};
@@ -10,7 +10,7 @@ use ssdl::dictionary::{
 use ssdl::matrix::squared_norm;
 use ssdl::{Labels, Matrix, Real};
 
-/// Every update, allowed so many steps.
+/// Every update, with at most this many steps.
 fn updates<T: Real>(steps: usize, tolerance: f64) -> Vec<(&'static str, Box<dyn Update<T>>)> {
     vec![
         ("block", Box::new(Block { sweeps: steps, tolerance, nonnegative: false })),
@@ -141,7 +141,7 @@ fn unused_in<T: Real>() {
 }
 
 #[test]
-fn atoms_without_a_user_are_left_alone() {
+fn unused_atoms_are_left_alone() {
     unused_in::<f64>();
     unused_in::<f32>();
 }
@@ -235,7 +235,7 @@ fn only_as_many_atoms_are_revived_as_samples_are_badly_reconstructed() {
     let mut atoms = first.clone();
     assert_eq!(revive(&mut atoms, &samples, &codes, &moments, 1.0), (5, 0));
     assert_eq!(atoms, first);
-    // Everybody is in use.
+    // All atoms are in use.
     let busy = Matrix::from_fn(6, 6, |i, j| f64::from(i == j));
     assert_eq!(revive(&mut atoms, &samples, &codes, &busy, 1.0), (0, 0));
 }

@@ -83,8 +83,8 @@ fn extreme_new_samples<T: Real>(method: &dyn Method<T>) {
             new.column_mut(j).iter_mut().for_each(|x| *x = x.signum() * scale);
         }
         // Refusing is fine; a prediction that is not a distribution is not.
-        if let Ok(said) = model.predict(new) {
-            assert_distributions(&said.probabilities);
+        if let Ok(prediction) = model.predict(new) {
+            assert_distributions(&prediction.probabilities);
         }
     }
 }
@@ -97,7 +97,7 @@ fn samples_at_the_ends_of_the_number_range_are_refused_or_get_distributions() {
 fn few_labels<T: Real>(method: &dyn Method<T>) {
     let (features, truth) = clouds::<T>(3, 12, 60, 2);
     let one_each = Samples::new(features.clone(), label_first(&truth, 3, 1)).unwrap();
-    assert_sound(&fit(method, &[], one_each).unwrap(), "one label a class");
+    assert_sound(&fit(method, &[], one_each).unwrap(), "one label per class");
     let all = Samples::new(features.clone(), label_first(&truth, 3, 60)).unwrap();
     let model = fit(method, &[], all).unwrap();
     assert_sound(&model, "all labelled");
@@ -183,7 +183,7 @@ fn unusual_knobs<T: Real>(method: &dyn Method<T>) {
             continue;
         }
         for case in cases {
-            // A knob that the method does not have says nothing about it.
+            // A knob that the method does not have cannot be tested.
             if !case.iter().any(|(name, _)| has(method, name)) {
                 continue;
             }
@@ -204,35 +204,35 @@ fn unusual_knobs_give_sound_models() {
     for_every_method!(unusual_knobs);
 }
 
-fn too_much_asked<T: Real>(method: &dyn Method<T>) {
+fn excessive_sizes<T: Real>(method: &dyn Method<T>) {
     let mut recorder = Recorder::default();
     let (features, truth) = clouds::<T>(2, 6, 14, 7);
     let samples = Samples::new(features, label_first(&truth, 2, 3)).unwrap();
     let knobs = [("n_atoms", "400"), ("n_neighbors", "40")];
     let model = fit_with(method, &knobs, samples, &options(), &mut recorder).unwrap();
-    assert_sound(&model, "more asked than there is");
-    let said = |text: &str| recorder.notices.iter().any(|notice| notice.contains(text));
+    assert_sound(&model, "larger sizes than possible");
+    let noticed = |text: &str| recorder.notices.iter().any(|notice| notice.contains(text));
     match method.describe().name {
         // Mixtures of samples stand in for those that are missing.
         "graph-sc" => assert_eq!(model.atoms().unwrap().columns(), 400),
         _ if !has(method, "n_atoms") => assert!(model.atoms().is_none()),
         _ => {
             assert_eq!(model.atoms().unwrap().columns(), 14);
-            assert!(said("n_atoms cut from 400 to 14"), "{:?}", recorder.notices);
+            assert!(noticed("n_atoms cut from 400 to 14"), "{:?}", recorder.notices);
         }
     }
     if has(method, "n_neighbors") {
         // Only labelled samples have a vote among the nearest.
-        let most = if method.describe().name == "nearest" { "6" } else { "13" };
-        let cut = format!("n_neighbors cut from 40 to {most}");
-        assert!(said(&cut), "{cut}: {:?}", recorder.notices);
-        assert!(model.knobs().contains(&("n_neighbors".into(), most.into())));
+        let max = if method.describe().name == "nearest" { "6" } else { "13" };
+        let cut = format!("n_neighbors cut from 40 to {max}");
+        assert!(noticed(&cut), "{cut}: {:?}", recorder.notices);
+        assert!(model.knobs().contains(&("n_neighbors".into(), max.into())));
     }
 }
 
 #[test]
-fn more_atoms_or_neighbours_than_samples_are_cut_with_a_word() {
-    for_every_method!(too_much_asked);
+fn more_atoms_or_neighbours_than_samples_are_cut_with_a_notice() {
+    for_every_method!(excessive_sizes);
 }
 
 fn degenerate_samples<T: Real>(method: &dyn Method<T>) {
@@ -284,7 +284,7 @@ fn zero_equal_constant_and_repeated_samples_give_sound_models() {
 }
 
 fn scale_extremes<T: Real>(method: &dyn Method<T>) {
-    // Raw samples far too long or too short: refusal or a sound model, and a word of warning.
+    // Raw samples far too long or too short: refusal or a sound model, and a notice.
     for factor in [1e-12, 1e-3, 1e3, 1e6, 1e12] {
         let (samples, _) = small_problem::<T>(9);
         let mut features = samples.features().clone();

@@ -1,4 +1,4 @@
-//! Explanations: of every method, on every graph, they add up to what the model says.
+//! Explanations: of every method, on every graph, they add up to the prediction.
 
 use crate::common::{clouds, fit, small_problem};
 use ssdl::graph::GraphChoice;
@@ -6,15 +6,20 @@ use ssdl::methods;
 use ssdl::model::Explanation;
 use ssdl::{Model, Prediction, Real};
 
-fn check<T: Real>(what: &str, model: &Model<T>, all: &[Explanation<T>], said: &Prediction<T>) {
+fn check<T: Real>(
+    what: &str,
+    model: &Model<T>,
+    all: &[Explanation<T>],
+    prediction: &Prediction<T>,
+) {
     let n_classes = model.classes().len();
     for (j, explained) in all.iter().enumerate() {
         let what = format!("{what}, {}, sample {j}", T::NAME);
-        assert_eq!(explained.class, said.classes[j], "{what}");
+        assert_eq!(explained.class, prediction.classes[j], "{what}");
         assert_ne!(explained.second, Some(explained.class), "{what}");
-        assert_eq!(explained.scores, said.scores.column(j), "{what}");
-        assert_eq!(explained.probabilities, said.probabilities.column(j), "{what}");
-        let code = said.codes.column(j);
+        assert_eq!(explained.scores, prediction.scores.column(j), "{what}");
+        assert_eq!(explained.probabilities, prediction.probabilities.column(j), "{what}");
+        let code = prediction.codes.column(j);
         assert!(explained.parts.iter().all(|part| part.amount == code[part.index]), "{what}");
         let used = code.iter().filter(|value| **value != T::zero()).count();
         assert_eq!(explained.parts.len(), used, "{what}");
@@ -79,7 +84,7 @@ fn explanations_on_every_graph_leave_the_sample_itself_out() {
 }
 
 #[test]
-fn the_nearest_neighbour_is_the_one_that_votes() {
+fn only_the_nearest_neighbour_votes() {
     let (samples, _) = small_problem::<f64>(1);
     let labels = samples.labels().clone();
     let model = fit(methods::find("nearest").expect("a method"), &[("n_neighbors", "1")], samples)

@@ -1,4 +1,4 @@
-//! Graphs that a user brings: what they mean, and what is refused.
+//! Graphs given by a user: what they mean, and what is refused.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use ssdl::sparse::Csr;
 use ssdl::{Error, Matrix, Samples};
 
 #[test]
-fn the_own_graph_given_back_gives_the_same_fit() {
+fn a_method_given_its_own_graph_gives_the_same_fit() {
     let (samples, _) = crate::common::small_problem::<f64>(1);
     let knobs = SsdlGa::new().n_atoms(16).n_neighbors(5).max_iterations(4);
     // Samples prepared already: the lists must be those of what the method sees.
@@ -67,25 +67,25 @@ fn affinities<const N: usize>(rows: [[f64; N]; N]) -> ssdl::Result<Given<f64>> {
 #[test]
 fn affinities_must_be_square_symmetric_finite_and_not_negative() {
     let refused = |rows: [[f64; 3]; 3]| reason(affinities(rows).map(drop));
-    let said = refused([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3]]);
-    assert!(said.contains("symmetric") && said.contains("sample 0 to 1"), "{said}");
+    let message = refused([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3]]);
+    assert!(message.contains("symmetric") && message.contains("sample 0 to 1"), "{message}");
     let one_way = refused([[0.0, 0.0, 0.0], [0.0; 3], [0.0, 1e-12, 0.0]]);
     assert!(one_way.contains("symmetric"), "{one_way}");
-    let said = refused([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0; 3]]);
-    assert!(said.contains("negative") && said.contains("0 and 1"), "{said}");
+    let message = refused([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0; 3]]);
+    assert!(message.contains("negative") && message.contains("0 and 1"), "{message}");
     for value in [f64::NAN, f64::INFINITY] {
-        let said = refused([[0.0; 3], [0.0, 0.0, value], [0.0, value, 0.0]]);
-        assert!(said.contains(&value.to_string()), "{said}");
+        let message = refused([[0.0; 3], [0.0, 0.0, value], [0.0, value, 0.0]]);
+        assert!(message.contains(&value.to_string()), "{message}");
         let mixtures = Matrix::from_fn(2, 2, |i, j| if i == j { 0.0 } else { value });
-        let said = reason(Given::mixtures(Csr::of_columns(&mixtures)).map(drop));
-        assert!(said.contains(&value.to_string()), "{said}");
+        let message = reason(Given::mixtures(Csr::of_columns(&mixtures)).map(drop));
+        assert!(message.contains(&value.to_string()), "{message}");
     }
     let wide = Csr::of_columns(&Matrix::<f64>::zeros(3, 2));
     assert!(reason(Given::affinities(wide).map(drop)).contains("2 x 3"));
 }
 
 #[test]
-fn affinities_mean_what_they_say_and_the_diagonal_nothing() {
+fn affinities_are_used_as_given_and_the_diagonal_is_not() {
     let graph = affinities([[7.0, 2.0, 0.0], [2.0, 0.0, 0.5], [0.0, 0.5, 1.0]]).unwrap();
     let connected = graph.build(&noise::<f64>(2, 3, 1)).unwrap();
     let expected = [2.0, -2.0, 0.0, -2.0, 2.5, -0.5, 0.0, -0.5, 0.5];
@@ -107,17 +107,20 @@ fn rounding_between_the_two_directions_is_evened_out() {
 }
 
 #[test]
-fn bad_edges_are_refused_by_their_place() {
+fn bad_edges_are_refused_by_number() {
     let refused = |edges: &[(usize, usize, f64)]| reason(Given::edges(3, edges).map(drop));
-    let said = refused(&[(0, 1, 1.0), (1, 3, 1.0)]);
-    assert!(said.contains("edge 2") && said.contains("sample 3"), "{said}");
-    let said = refused(&[(0, 1, 1.0), (2, 1, 1.0), (0, 1, 1.0)]);
-    assert!(said.contains("edge 3") && said.contains("twice"), "{said}");
-    let said = refused(&[(0, 1, 1.0), (1, 0, 2.0)]);
-    assert!(said.contains("symmetric") && said.contains("1") && said.contains('2'), "{said}");
+    let message = refused(&[(0, 1, 1.0), (1, 3, 1.0)]);
+    assert!(message.contains("edge 2") && message.contains("sample 3"), "{message}");
+    let message = refused(&[(0, 1, 1.0), (2, 1, 1.0), (0, 1, 1.0)]);
+    assert!(message.contains("edge 3") && message.contains("twice"), "{message}");
+    let message = refused(&[(0, 1, 1.0), (1, 0, 2.0)]);
+    assert!(
+        message.contains("symmetric") && message.contains("1") && message.contains('2'),
+        "{message}"
+    );
     for weight in [f64::NAN, f64::NEG_INFINITY] {
-        let said = refused(&[(0, 1, weight)]);
-        assert!(said.contains("edge 1"), "{said}");
+        let message = refused(&[(0, 1, weight)]);
+        assert!(message.contains("edge 1"), "{message}");
     }
     assert!(refused(&[(0, 1, -0.5)]).contains("negative"));
 }
@@ -131,7 +134,7 @@ fn edges_count_once_whether_listed_in_one_direction_or_both() {
     let one = build(&[(0, 1, 2.0), (2, 1, 0.5)]);
     let both = build(&[(1, 0, 2.0), (1, 2, 0.5), (0, 1, 2.0), (2, 1, 0.5), (3, 3, 9.0)]);
     assert_eq!(dense(&one), dense(&both));
-    // Sample 3 is tied to nobody, which is legal.
+    // Sample 3 is tied to none, which is legal.
     let portrait = Portrait::of(&one, &[Some(0), Some(0), Some(1), None]);
     assert_eq!((portrait.edges, portrait.isolated), (2, 1));
     assert_eq!(portrait.components, [3, 1]);
@@ -142,7 +145,7 @@ fn edges_count_once_whether_listed_in_one_direction_or_both() {
 }
 
 #[test]
-fn a_graph_with_isolated_samples_or_of_no_use_is_told_and_fitted() {
+fn isolated_samples_and_useless_graphs_give_a_notice_and_a_fit() {
     let fit = |graph: Given<f64>, manifold: f64| {
         let (samples, _) = crate::common::small_problem::<f64>(2);
         let options = FitOptions { graph: Some(Arc::new(graph)), ..crate::common::options() };
@@ -153,10 +156,13 @@ fn a_graph_with_isolated_samples_or_of_no_use_is_told_and_fitted() {
         recorder.notices
     };
     let some = Given::edges(90, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap();
-    let said = fit(some.clone(), 0.5);
-    assert!(said.iter().any(|n| n.contains("87 of 90 samples have no neighbour")), "{said:?}");
-    let said = fit(Given::edges(90, &[]).unwrap(), 0.5);
-    assert!(said.iter().any(|n| n.contains("no edge")), "{said:?}");
-    let said = fit(some, 0.0);
-    assert!(said.iter().any(|n| n.contains("not used")), "{said:?}");
+    let notices = fit(some.clone(), 0.5);
+    assert!(
+        notices.iter().any(|n| n.contains("87 of 90 samples have no neighbour")),
+        "{notices:?}"
+    );
+    let notices = fit(Given::edges(90, &[]).unwrap(), 0.5);
+    assert!(notices.iter().any(|n| n.contains("no edge")), "{notices:?}");
+    let notices = fit(some, 0.0);
+    assert!(notices.iter().any(|n| n.contains("not used")), "{notices:?}");
 }

@@ -1,5 +1,5 @@
 //! Contracts of every graph: a positive semidefinite Laplacian whose constants are free, whatever the
-//! samples, at the strength asked for.
+//! samples, at the requested strength.
 
 use crate::common::graphs::{built, dense, graphs, lle_weights};
 use crate::common::{apart, assert_close, clouds, fixture, matrix, noise, numbers};
@@ -13,7 +13,7 @@ fn tolerance<T: Real>() -> f64 {
     if T::NAME == "f64" { 1e-10 } else { 2e-4 }
 }
 
-/// Symmetric, semidefinite, and everything that is told of $L$ against $L$ itself.
+/// Symmetric, semidefinite, and every property of $L$ against $L$ itself.
 #[track_caller]
 fn check_laplacian<T: Real>(laplacian: &Laplacian<T>, rows_sum_to_zero: bool, what: &str) {
     let (n, tolerance) = (laplacian.n_samples(), tolerance::<T>());
@@ -151,7 +151,7 @@ fn barycentres_and_laplacians_agree_with_the_oracle() {
         assert!(apart(l.as_slice(), expected.as_slice()) < 1e-8, "{name}");
         let Some(queries) = case.get("queries") else { continue };
         let new: Matrix<f64> = matrix(&queries["samples"]);
-        // The graphs that a user brings tie new samples by LLE weights too.
+        // Graphs given by a user tie new samples by LLE weights too.
         let by_mixtures = ["lle", "given lists", "given mixtures"];
         let all = graphs(&samples, k).into_iter();
         for (kind, graph) in all.filter(|(kind, _)| by_mixtures.contains(kind)) {
@@ -256,7 +256,7 @@ fn check_anchors<T: Real>(anchors: &Anchors<T>, count: usize, what: &str) {
         assert!(strength >= T::zero() && strength.is_finite(), "{what}: strength {strength}");
         assert!(row.iter().all(|(_, w)| w.is_finite()), "{what}: {row:?}");
         if row.is_empty() {
-            assert_eq!(strength, T::zero(), "{what}: held by nobody");
+            assert_eq!(strength, T::zero(), "{what}: without anchors");
             continue;
         }
         let size: f64 = row.iter().map(|(_, w)| w.wide().abs()).sum();
@@ -293,7 +293,7 @@ fn awkward_in<T: Real>() {
                 check_anchors(&anchors, new.columns(), &what);
                 let by_mixtures = name == "lle" || name.starts_with("given");
                 let held = (0..new.columns()).all(|i| anchors.of(i).len() > 0);
-                assert!(held || !by_mixtures, "{what}: a sample that nobody holds");
+                assert!(held || !by_mixtures, "{what}: a sample without anchors");
             }
         }
     }

@@ -31,9 +31,9 @@ fn every_graph<T: Real>(method: &dyn Method<T>) {
                 assert!(after <= before * (1.0 + slack), "{what}: {before} rises to {after}");
             }
             assert!(model.report().objective.term("manifold") > 0.0, "{what}");
-            let said = model.predict(new.clone()).unwrap();
-            assert_distributions(&said.probabilities);
-            assert!(agreement(&said.classes, &truth) >= 0.9, "{what}: it learns something");
+            let prediction = model.predict(new.clone()).unwrap();
+            assert_distributions(&prediction.probabilities);
+            assert!(agreement(&prediction.classes, &truth) >= 0.9, "{what}: it learns something");
         }
     }
 }
@@ -117,8 +117,8 @@ fn neighbours_are_cut_to_the_samples_on_graphs_that_count_them() {
         let mut recorder = Recorder::default();
         let knobs = GraphSc::new().n_atoms(8).graph(choice).n_neighbors(14).max_iterations(2);
         let model = knobs.fit_with(samples, &options(), &mut recorder).unwrap();
-        let said = recorder.notices.iter().any(|n| n.contains("n_neighbors cut from 14 to 13"));
-        assert!(said, "{choice:?}: {:?}", recorder.notices);
+        let noticed = recorder.notices.iter().any(|n| n.contains("n_neighbors cut from 14 to 13"));
+        assert!(noticed, "{choice:?}: {:?}", recorder.notices);
         assert!(model.knobs().contains(&("n_neighbors".into(), "13".into())));
     }
 }
@@ -134,7 +134,7 @@ fn the_denoised_graph_is_between_reconstructions() {
     };
     let ((plain, steps), (denoised, more)) = (fit(0), fit(4));
     assert!(!plain.out_of_sample().denoise && denoised.out_of_sample().denoise);
-    // Start and four iterations of codes and atoms come before the graph stands.
+    // Start and four iterations of codes and atoms come before the graph is built.
     assert_eq!(more, steps + 1 + 4 * 2);
     assert_eq!(denoised.report().trace[0].step, Step::Start);
     assert_ne!(plain.codes(), denoised.codes());
@@ -145,9 +145,9 @@ fn the_denoised_graph_is_between_reconstructions() {
     };
     assert!(width(&denoised) < width(&plain));
     let (new, truth) = clouds::<f64>(3, 12, 60, 4);
-    let said = denoised.predict(new).unwrap();
-    assert_distributions(&said.probabilities);
-    assert!(agreement(&said.classes, &truth) >= 0.9);
+    let prediction = denoised.predict(new).unwrap();
+    assert_distributions(&prediction.probabilities);
+    assert!(agreement(&prediction.classes, &truth) >= 0.9);
     // A graph that has no weight is not worth preparing for.
     let (samples, _) = small_problem::<f64>(4);
     let free = GraphSc::new().n_atoms(18).denoise(4).manifold(0.0).max_iterations(3);
@@ -190,8 +190,8 @@ fn svm_in<T: Real>() {
         let trained = trainer.fit(&known, &classes, 3, chosen.box_constraint).unwrap();
         assert_eq!(model.classifier(), Some(&trained.classifier), "{loss:?}, {}", T::NAME);
         let total: f64 = trained.objective.iter().sum();
-        let told = model.report().objective.total();
-        assert!((told - total).abs() <= 1e-5 * total, "{told} is not {total}");
+        let reported = model.report().objective.total();
+        assert!((reported - total).abs() <= 1e-5 * total, "{reported} is not {total}");
         // The codes are the prepared samples.
         let prepared = model.preparation().apply(samples.features().clone()).unwrap();
         assert_eq!(model.codes(), &prepared);
@@ -215,7 +215,7 @@ fn graph_sc_ends_with_the_svm_on_its_codes() {
     let chosen = trainer.choose_box(&known, &classes, 3, &[0.1, 1.0, 10.0], 4).unwrap();
     let trained = trainer.fit(&known, &classes, 3, chosen.box_constraint).unwrap();
     assert_eq!(model.classifier(), Some(&trained.classifier));
-    // Labels have no say in atoms and codes but for the choice of the first atoms.
+    // Labels are not used for atoms and codes, except to choose the first atoms.
     let terms = &model.report().objective;
     assert_eq!((terms.term("discrimination"), terms.term("ridge")), (0.0, 0.0));
 }
@@ -232,19 +232,22 @@ fn few_for_folds<T: Real>(method: &dyn Method<T>) {
         fit_with(method, knobs, samples, &options(), &mut recorder).unwrap();
         recorder.notices
     };
-    let said = |notices: &[String], text: &str| notices.iter().any(|n| n.contains(text));
+    let noticed = |notices: &[String], text: &str| notices.iter().any(|n| n.contains(text));
     let three = notices(3, &[]);
-    assert!(said(&three, "folds cut from 5 to 3"), "{three:?}");
+    assert!(noticed(&three, "folds cut from 5 to 3"), "{three:?}");
     let one = notices(1, &[]);
-    assert!(said(&one, "box constraint 1 taken without cross-validation"), "{one:?}");
+    assert!(noticed(&one, "box constraint 1 is used without cross-validation"), "{one:?}");
     let single = notices(1, &[("box_constraints", "2")]);
-    assert!(!said(&single, "box") && !said(&single, "folds"), "nothing to choose: {single:?}");
+    assert!(
+        !noticed(&single, "box") && !noticed(&single, "folds"),
+        "nothing to choose: {single:?}"
+    );
     let enough = notices(5, &[]);
-    assert!(!said(&enough, "folds"), "{enough:?}");
+    assert!(!noticed(&enough, "folds"), "{enough:?}");
 }
 
 #[test]
-fn folds_are_cut_to_the_smallest_class_with_a_word() {
+fn folds_are_cut_to_the_smallest_class_with_a_notice() {
     for_every_method!(few_for_folds);
 }
 

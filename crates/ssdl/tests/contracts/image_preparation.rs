@@ -9,7 +9,7 @@ use ssdl::random::{Purpose, normal, stream};
 use ssdl::samples::prepare::{Pipeline, StepChoice, known};
 use ssdl::{Error, Labels, Matrix, Model, Real, Result, Samples};
 
-/// Every step on images, alone and in company; all fit images of 12x10.
+/// Every step on images, alone and together; all fit images of 12x10.
 const PREPARATIONS: [&[&str]; 17] = [
     &["deskew"],
     &["gradients=9/4/2"],
@@ -88,7 +88,8 @@ fn every_contract<T: Real>() -> Result<()> {
 }
 
 #[test]
-fn bits_do_not_depend_on_company_threads_or_a_file_and_dull_images_stay_finite() -> Result<()> {
+fn bits_do_not_depend_on_other_samples_threads_or_a_file_and_dull_images_stay_finite() -> Result<()>
+{
     every_contract::<f64>()?;
     every_contract::<f32>()
 }
@@ -268,7 +269,7 @@ fn a_model_carries_its_image_preparation() -> Result<()> {
     assert_eq!(again.preparation().plans(), prepare);
     assert_eq!(again.predict(features.clone())?.scores, model.predict(features)?.scores);
 
-    // The same file without its shape, or with a join too deep, is refused and says why.
+    // The same file without its shape, or with a join too deep, is refused with a reason.
     for (change, reason) in [
         (json!({"image": null}), "--image HEIGHTxWIDTH"),
         (json!({"image": [10, 13]}), "--image HEIGHTxWIDTH"),

@@ -40,10 +40,13 @@ fn expected<T: Real>(
         let z = squared(samples.column(i), samples.column(j));
         if i != j && joined(i, j) { (-z / (2.0 * width * width)).exp() } else { 0.0 }
     };
-    Matrix::from_fn(n, n, |i, j| match i == j {
-        true => (0..n).map(|k| weight(i, k)).sum(),
-        false => -weight(i, j),
-    })
+    Matrix::from_fn(
+        n,
+        n,
+        |i, j| {
+            if i == j { (0..n).map(|k| weight(i, k)).sum() } else { -weight(i, j) }
+        },
+    )
 }
 
 /// Each entry to a share of itself: a small weight must be as right as a large one.
@@ -130,7 +133,7 @@ fn threshold_weights_are_those_of_the_formula_within_the_percentile() {
 
 #[test]
 fn pairs_at_exactly_the_radius_are_not_joined() {
-    // Numbers whose differences are exact: of the 28 pairs of 8 samples on a line, 7 are at the least
+    // Numbers whose differences are exact: of the 28 pairs of 8 samples on a line, 7 are at the smallest
     // distance and 6 at the next. The root of two rounds, and so does its square.
     for step in [1.0, 3.0, 0.5, 7.75] {
         let line = Matrix::from_fn(2, 8, |i, j| step * (i + j) as f64);
@@ -180,7 +183,7 @@ fn a_kernel_too_narrow_for_the_numbers_works_normalised_and_is_empty_otherwise()
 }
 
 #[test]
-fn a_graph_that_underflows_is_told_of_and_normalising_helps() {
+fn a_graph_that_underflows_gives_a_notice_and_normalising_helps() {
     for choice in [GraphChoice::Heat, GraphChoice::Threshold] {
         for normalise in [false, true] {
             let (samples, _) = crate::common::small_problem::<f64>(3);
@@ -188,8 +191,8 @@ fn a_graph_that_underflows_is_told_of_and_normalising_helps() {
             let knobs = knobs.width(Width::Relative(1e-3)).normalise_trace(normalise);
             let mut recorder = Recorder::default();
             let model = knobs.fit_with(samples, &options(), &mut recorder).unwrap();
-            let said = recorder.notices.iter().any(|n| n.contains("no edge that counts"));
-            assert_eq!(said, !normalise, "{choice:?}: {:?}", recorder.notices);
+            let noticed = recorder.notices.iter().any(|n| n.contains("no edge that counts"));
+            assert_eq!(noticed, !normalise, "{choice:?}: {:?}", recorder.notices);
             assert_eq!(model.report().objective.term("manifold") > 0.0, normalise, "{choice:?}");
         }
     }
@@ -284,7 +287,7 @@ fn a_new_sample_joins_the_threshold_graph_within_the_radius() {
         let total: f64 = chosen.iter().map(|&j| weight(j)).sum();
         check_tie(&anchors.of(i).collect::<Vec<_>>(), &chosen, |j| weight(j) / total);
         assert_close(anchors.strength(i), total, 1e-9);
-        // Normalising makes everybody stronger by the same factor, and nothing else.
+        // Normalising makes every tie stronger by the same factor, and nothing else.
         assert_close(held.strength(i), omega * total, 1e-9);
     }
 }

@@ -144,7 +144,7 @@ fn values_written_out_read_back_the_same() {
 }
 
 #[test]
-fn widths_that_are_no_lengths_are_refused() {
+fn invalid_widths_are_refused() {
     for text in ["0", "-1", "0x", "-1x", "abc", "x", "NaN", "NaNx", "inf", "infx", "1e999", "1 x x"]
     {
         for method in methods::all::<f64>().into_iter().filter(|method| has(*method, "width")) {
@@ -290,8 +290,8 @@ fn the_memory_limit_refuses_before_anything_is_computed() {
         };
         let mut recorder = Recorder::default();
         match run(needed - 1, &mut recorder) {
-            Err(Error::Memory { needed: said, allowed }) => {
-                assert_eq!((said, allowed), (needed, needed - 1));
+            Err(Error::Memory { needed: estimate, allowed }) => {
+                assert_eq!((estimate, allowed), (needed, needed - 1));
             }
             other => panic!("{:?}", other.map(|model| model.report().stop)),
         }
@@ -301,7 +301,7 @@ fn the_memory_limit_refuses_before_anything_is_computed() {
 }
 
 #[test]
-fn single_precision_and_batches_are_said_to_need_less() {
+fn the_estimate_is_lower_for_single_precision_and_batches() {
     let whole = SsdlGa::new();
     let mut fista = whole;
     fista.set("coder", "fista").unwrap();
@@ -324,7 +324,7 @@ fn the_largest_knobs_allowed_do_not_overflow_the_memory_estimate() {
 }
 
 #[test]
-fn names_of_the_method_and_the_knobs_after_cuts_are_in_the_model() {
+fn the_model_holds_the_method_and_the_reduced_knobs() {
     let (samples, _) = small_problem::<f64>(5);
     let chosen = [("n_atoms", "5000"), ("sparsity", "0.25")];
     let ssdl_ga = methods::find("ssdl-ga").unwrap();

@@ -38,16 +38,17 @@ fn agrees_with_scikit_learn<T: Real>(allowed: f64) {
         let mut knobs = vec![("width", width.as_str()), ("n_neighbors", k.as_str())];
         knobs.push(("kernel", case["kernel"].as_str().unwrap()));
         let spreading = case["spreading"].to_string();
-        match case["spreading"].is_null() {
-            true => knobs.push(("clamp", "true")),
-            false => knobs.push(("spreading", spreading.as_str())),
+        if case["spreading"].is_null() {
+            knobs.push(("clamp", "true"));
+        } else {
+            knobs.push(("spreading", spreading.as_str()));
         }
         let model = fit(&knobs, &features, &labels);
         let shares = model.transduction().probabilities;
         let away = apart(shares.as_slice(), matrix::<T>(&case["shares"]).as_slice());
         assert!(away < allowed, "{knobs:?} in {}: training samples {away:e}", T::NAME);
-        let said = model.predict(new.clone()).unwrap().probabilities;
-        let away = apart(said.as_slice(), matrix::<T>(&case["new_shares"]).as_slice());
+        let found = model.predict(new.clone()).unwrap().probabilities;
+        let away = apart(found.as_slice(), matrix::<T>(&case["new_shares"]).as_slice());
         assert!(away < allowed, "{knobs:?} in {}: new samples {away:e}", T::NAME);
     }
 }
@@ -172,7 +173,7 @@ fn two_moons_need_one_label_each() {
 }
 
 #[test]
-fn a_component_without_a_label_takes_the_nearest_label_and_says_so() {
+fn a_component_without_a_label_takes_the_nearest_label_with_a_notice() {
     // Three pairs and a lone sample on a line; the pair at 10 and the sample at 21 have no label.
     let places = [0.0, 0.1, 10.0, 10.1, 20.0, 20.1, 21.0];
     let features = Matrix::from_fn(1, 7, |_, j| places[j]);
@@ -185,16 +186,16 @@ fn a_component_without_a_label_takes_the_nearest_label_and_says_so() {
         // The sample at 21 has a neighbour, but an edge that weighs nothing.
         assert_eq!(model.transduction().classes, [0, 0, 0, 1, 1, 1, 1], "clamp {clamp}");
         assert_distributions(&model.transduction().probabilities);
-        assert!(recorder.notices.iter().any(|said| said.contains("3 of 7 samples")), "{clamp}");
+        assert!(recorder.notices.iter().any(|notice| notice.contains("3 of 7 samples")), "{clamp}");
         let far = Matrix::from_fn(1, 3, |_, j| [-50.0, 14.0, 90.0][j]);
-        let said = model.predict(far).unwrap();
-        assert_distributions(&said.probabilities);
-        assert_eq!(said.classes, [0, 1, 1]);
+        let prediction = model.predict(far).unwrap();
+        assert_distributions(&prediction.probabilities);
+        assert_eq!(prediction.classes, [0, 1, 1]);
     }
 }
 
 #[test]
-fn twins_too_many_neighbours_and_a_class_without_labels_are_no_trouble() {
+fn twins_too_many_neighbours_and_a_class_without_labels_are_handled() {
     for kernel in ["heat", "neighbours"] {
         for clamp in ["false", "true"] {
             let knobs = [("kernel", kernel), ("clamp", clamp), ("n_neighbors", "99")];
@@ -218,7 +219,7 @@ fn twins_too_many_neighbours_and_a_class_without_labels_are_no_trouble() {
 }
 
 #[test]
-fn a_graph_of_affinities_may_be_brought_and_mixtures_are_refused() {
+fn given_affinities_are_used_and_mixtures_are_refused() {
     let (features, truth) = clouds::<f64>(2, 3, 30, 1);
     let labels = label_first(&truth, 2, 2);
     let samples = || Samples::new(features.clone(), labels.clone()).unwrap();

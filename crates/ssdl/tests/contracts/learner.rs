@@ -38,7 +38,7 @@ fn fit<T: Real>(learner: &DictionaryLearner, samples: &Matrix<T>) -> LearntAtoms
 }
 
 #[test]
-fn codes_are_optimal_and_independent_of_company_and_threads() {
+fn codes_are_optimal_and_independent_of_other_samples_and_threads() {
     let atoms = noise::<f64>(20, 30, 1);
     let samples = noise::<f64>(20, 70, 2);
     for nonnegative in [false, true] {
@@ -80,9 +80,9 @@ fn atoms_stay_in_the_ball_and_write_the_samples() {
         }
         let codes = Encoder::new(&learnt.atoms, 0.2).encode(&samples);
         let exact = objective(&samples, &learnt.atoms, &codes, 0.2);
-        let told = learnt.objective.total();
+        let reported = learnt.objective.total();
         // The codes of the last pass were for atoms that have moved a little since.
-        assert!(exact <= told * (1.0 + 1e-9) && exact > 0.97 * told, "{exact} {told}");
+        assert!(exact <= reported * (1.0 + 1e-9) && exact > 0.97 * reported, "{exact} {reported}");
     }
 }
 
@@ -100,7 +100,7 @@ fn the_objective_over_all_samples_never_rises_after_the_first_pass() {
 }
 
 #[test]
-fn nothing_is_negative_where_nothing_may_be() {
+fn nonnegative_codes_and_atoms_are_nonnegative() {
     let samples = mixtures::<f32>(8, 150, 4);
     let learnt = fit(&learner().nonnegative_atoms(true).nonnegative_codes(true), &samples);
     assert!(learnt.atoms.as_slice().iter().all(|d| *d >= 0.0));
@@ -147,7 +147,7 @@ impl Watch for StopAt {
 }
 
 #[test]
-fn what_cannot_be_learnt_from_is_refused_with_a_reason() {
+fn unusable_samples_are_refused_with_a_reason() {
     let samples = mixtures::<f64>(6, 50, 7);
     let refused = |learner: DictionaryLearner, samples: &Matrix<f64>| {
         learner.fit(samples, 0, &mut Silent).expect_err("refused")
@@ -165,11 +165,11 @@ fn what_cannot_be_learnt_from_is_refused_with_a_reason() {
 }
 
 #[test]
-fn too_few_samples_give_fewer_atoms_and_a_word() {
+fn too_few_samples_give_fewer_atoms_and_a_notice() {
     let mut recorder = Recorder::default();
     let learnt = learner().fit(&mixtures::<f64>(6, 9, 8), 0, &mut recorder).unwrap();
     assert_eq!(learnt.atoms.columns(), 9);
-    assert!(recorder.notices.iter().any(|said| said.contains("9 atoms instead of 15")));
+    assert!(recorder.notices.iter().any(|notice| notice.contains("9 atoms instead of 15")));
     assert_eq!(
         fit(&learner().max_iterations(200), &mixtures::<f64>(6, 90, 8)).stop,
         Stop::Converged

@@ -66,26 +66,26 @@ fn fewer_samples_than_before_are_refused_and_methods_without_atoms_have_no_start
 }
 
 #[test]
-fn every_method_asks_for_unlabelled_samples_once_each() {
+fn every_method_queries_each_unlabelled_sample_once() {
     for method in methods::all::<f64>() {
         let (samples, _) = small_problem::<f64>(6);
         let model = fit(method, &[], samples.clone()).unwrap();
         let assigned = samples.labels().assigned();
         let open = assigned.iter().filter(|label| label.is_none()).count();
-        let asked = model.query(10_000).unwrap();
-        let mut sorted = asked.clone();
+        let chosen = model.query(10_000).unwrap();
+        let mut sorted = chosen.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert_eq!((sorted.len(), asked.len()), (open, open), "{}", model.method());
-        assert!(asked.iter().all(|&j| assigned[j].is_none()));
-        assert_eq!(model.query(3).unwrap(), asked[..3]);
+        assert_eq!((sorted.len(), chosen.len()), (open, open), "{}", model.method());
+        assert!(chosen.iter().all(|&j| assigned[j].is_none()));
+        assert_eq!(model.query(3).unwrap(), chosen[..3]);
         let pool = model.query_among(samples.features().clone(), 5).unwrap();
         assert_eq!(pool.len(), 5);
     }
 }
 
 #[test]
-fn a_classifier_that_does_not_know_its_own_samples_as_new_ones_is_fitted_anew() {
+fn a_classifier_that_misclassifies_its_own_samples_as_new_ones_is_fitted_again() {
     // Three clouds in the plane, one in the midst of the others, all labelled, and 200 atoms: the
     // loss bends codes further than plain coding can follow.
     let truth: Vec<usize> = (0..300).map(|j| j % 3).collect();
@@ -98,8 +98,8 @@ fn a_classifier_that_does_not_know_its_own_samples_as_new_ones_is_fitted_anew() 
     let mut recorder = Recorder::default();
     let method = Ussdl::new().n_atoms(200);
     let model = method.fit_with(samples, &options(), &mut recorder).unwrap();
-    assert!(recorder.notices.iter().any(|said| said.contains("fitted again")));
-    let said = model.predict(features).unwrap().classes;
-    assert!(agreement(&said, &truth) > 0.83, "{}", agreement(&said, &truth));
+    assert!(recorder.notices.iter().any(|notice| notice.contains("fitted again")));
+    let predicted = model.predict(features).unwrap().classes;
+    assert!(agreement(&predicted, &truth) > 0.83, "{}", agreement(&predicted, &truth));
     assert!(agreement(&model.transduction().classes, &truth) > 0.83);
 }

@@ -41,8 +41,11 @@ fn check<T: Real>(samples: &Matrix<T>, smoothness: f64, what: &str) -> Solution 
     let tolerance = 4.0 * smoothness * 1e-8 * largest + 1e-13 * far;
     for (i, degree) in degrees.iter().enumerate() {
         let y = learnt.potentials[i];
-        let says = 2.0 * smoothness * degree;
-        assert!((y - says).abs() <= 2.0 * smoothness * 1e-9 * largest, "{what}: {y} is not {says}");
+        let expected = 2.0 * smoothness * degree;
+        assert!(
+            (y - expected).abs() <= 2.0 * smoothness * 1e-9 * largest,
+            "{what}: {y} is not {expected}"
+        );
         for j in (0..n).filter(|&j| j != i) {
             assert_eq!(w.column(i)[j], w.column(j)[i], "{what}: pair {i}, {j}");
             let pull = learnt.level - distance(samples, i, j) - y - learnt.potentials[j];
@@ -266,8 +269,8 @@ fn joining_copes_with_duplicates_nothing_and_values_that_are_no_numbers() {
     let mut new = noise::<f64>(3, 3, 1);
     new.column_mut(0).copy_from_slice(same.column(0));
     check_join(&same, &new, 0.3, "duplicates");
-    let nobody = joiner(&Matrix::<f64>::zeros(3, 0), 0.3).join(&new);
-    assert!(nobody.len() == 3 && nobody.iter().all(Vec::is_empty));
+    let ties = joiner(&Matrix::<f64>::zeros(3, 0), 0.3).join(&new);
+    assert!(ties.len() == 3 && ties.iter().all(Vec::is_empty));
     new.column_mut(1).fill(f64::NAN);
     new.column_mut(2).fill(f64::INFINITY);
     let ties = joiner(&same, 0.3).join(&new);
@@ -275,7 +278,7 @@ fn joining_copes_with_duplicates_nothing_and_values_that_are_no_numbers() {
 }
 
 #[test]
-fn threads_and_company_do_not_change_a_bit() {
+fn threads_and_other_samples_do_not_change_a_bit() {
     let samples = noise::<f64>(6, 700, 3);
     let new = noise::<f64>(6, 40, 5);
     // The second smoothness gives enough pairs that a single evaluation is shared out.
@@ -298,7 +301,7 @@ fn threads_and_company_do_not_change_a_bit() {
 }
 
 #[test]
-fn what_cannot_be_learnt_is_refused_with_a_reason() {
+fn unusable_input_is_refused_with_a_reason() {
     let samples = noise::<f64>(3, 8, 1);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = learn(&samples, bad).unwrap_err();

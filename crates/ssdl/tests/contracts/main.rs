@@ -1,7 +1,7 @@
-//! Contracts and properties of the library, one module a subject.
+//! Contracts and properties of the library, one module per subject.
 //!
 //! One program for all of them: the library is generic, and every test program would compile its
-//! kernels anew.
+//! kernels again.
 
 #![allow(clippy::unwrap_used)]
 
@@ -34,7 +34,7 @@ mod small_fit;
 mod svm;
 mod toy;
 
-/// The methods of the register, and one that a test brings.
+/// The methods of the register, and one that a test adds.
 fn every_method<T: ssdl::Real>() -> Vec<&'static dyn ssdl::methods::Method<T>> {
     let mut methods = ssdl::methods::all();
     methods.push(ssdl::methods::registered::<toy::NearestMean, T>());

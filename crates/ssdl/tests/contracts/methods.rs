@@ -292,11 +292,11 @@ fn the_order_of_samples_hardly_matters() {
     for_every_method!(order_does_not_matter);
 }
 
-fn alone_or_in_company<T: Real>(method: &dyn Method<T>) {
+fn alone_or_among_others<T: Real>(method: &dyn Method<T>) {
     let (samples, _) = small_problem::<T>(13);
     let model = fit(method, &[], samples).unwrap();
     let (mut new, _) = clouds::<T>(3, 12, 45, 14);
-    // A far sample changes the scale of the neighbour search for everybody in its company.
+    // A far sample changes the scale of the neighbour search for all others.
     new.column_mut(3).iter_mut().for_each(|x| *x *= T::of(1e4));
     let all = model.predict(new.clone()).unwrap();
     for j in 0..new.columns() {
@@ -309,8 +309,8 @@ fn alone_or_in_company<T: Real>(method: &dyn Method<T>) {
 }
 
 #[test]
-fn a_sample_is_judged_the_same_alone_and_in_company() {
-    for_every_method!(alone_or_in_company);
+fn a_sample_gets_the_same_prediction_alone_and_among_others() {
+    for_every_method!(alone_or_among_others);
 }
 
 fn no_graph_is_ussdl<T: Real>() {
@@ -339,7 +339,7 @@ fn ussdl_is_ssdl_ga_without_its_graph() {
 #[test]
 fn the_trace_names_its_steps_in_order() {
     let all = [Step::Membership, Step::Codes, Step::Dictionary, Step::Classifier];
-    // Where the classes have no say in the codes, the classifier comes after the last iteration.
+    // Where the classes do not act on the codes, the classifier comes after the last iteration.
     for (discrimination, order) in [(0.5, &all[..]), (0.0, &all[1..3])] {
         let (samples, _) = small_problem::<f64>(17);
         let knobs = SsdlGa::new().n_atoms(18).max_iterations(3).tolerance(0.0);

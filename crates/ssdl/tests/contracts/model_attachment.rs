@@ -59,7 +59,7 @@ fn a_model_without_atoms_comes_back_to_the_bit() {
 }
 
 #[test]
-fn a_model_without_atoms_does_not_take_any() {
+fn a_file_without_atoms_cannot_claim_any() {
     let mut parts = Parts::of(&fitted("linear-svm", &[]));
     parts.header["n_atoms"] = json!(9);
     assert_refused(&parts.write(), "no way to code", "atoms out of nothing");
@@ -78,30 +78,30 @@ fn hostile_attachments_are_refused_by_path_and_reason() {
         ("no rule", "header", |a| {
             a.as_object_mut().unwrap().remove("graph");
         }),
-        ("a negative scale", "broken", |a| a["scale"] = json!(-1.0)),
+        ("a negative scale", "invalid", |a| a["scale"] = json!(-1.0)),
         ("a scale that is no number", "header", |a| a["scale"] = Value::Null),
         ("an infinite scale", "header", |a| a["scale"] = json!("inf")),
     ];
     let heat: &[(&str, &str, Change)] = &[
-        ("a negative width", "broken", |a| a["width"] = json!(-1.0)),
-        ("no width", "broken", |a| a["width"] = json!(0.0)),
+        ("a negative width", "invalid", |a| a["width"] = json!(-1.0)),
+        ("no width", "invalid", |a| a["width"] = json!(0.0)),
         ("a width that is no number", "header", |a| a["width"] = Value::Null),
-        ("a negative shift", "broken", |a| a["shift"] = json!(-1e-9)),
-        ("no neighbours", "broken", |a| a["n_neighbors"] = json!(0)),
+        ("a negative shift", "invalid", |a| a["shift"] = json!(-1e-9)),
+        ("no neighbours", "invalid", |a| a["n_neighbors"] = json!(0)),
         ("half of another rule", "header", |a| {
             *a = json!({"graph": "threshold", "scale": 1.0, "shift": 0.0, "width": 1.0})
         }),
     ];
     let threshold: &[(&str, &str, Change)] = &[
-        ("a negative radius", "broken", |a| a["radius"] = json!(-1.0)),
-        ("no width", "broken", |a| a["width"] = json!(0.0)),
+        ("a negative radius", "invalid", |a| a["radius"] = json!(-1.0)),
+        ("no width", "invalid", |a| a["width"] = json!(0.0)),
         ("a rule whose memory is missing", "`attachment` is missing", |a| {
             *a = json!({"graph": "learnt", "scale": 1.0, "smoothness": 1.0, "level": 1.0})
         }),
     ];
     let learnt: &[(&str, &str, Change)] = &[
-        ("no smoothness", "broken", |a| a["smoothness"] = json!(0.0)),
-        ("negative smoothness", "broken", |a| a["smoothness"] = json!(-1.0)),
+        ("no smoothness", "invalid", |a| a["smoothness"] = json!(0.0)),
+        ("negative smoothness", "invalid", |a| a["smoothness"] = json!(-1.0)),
         ("no level", "header", |a| a["level"] = Value::Null),
     ];
     for (graph, own) in

@@ -135,7 +135,7 @@ fn the_precision_is_known_from_the_header_and_must_match() {
 
 /// Models that version 0.1 wrote, beside its predictions.
 #[test]
-fn files_of_version_2_are_read_and_predict_what_they_did() {
+fn files_of_version_2_are_read_and_predict_the_same() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version2");
     let numbers = |name: &str, skip: usize| -> Vec<Vec<f64>> {
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
@@ -358,7 +358,7 @@ fn flipped_bytes_never_panic_and_never_allocate_wildly() {
 }
 
 #[test]
-fn saving_where_it_cannot_leaves_everything_as_it_was() {
+fn a_failed_save_leaves_everything_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let model = fitted::<f64>("ussdl", &[]);
     let nowhere = folder.path().join("no such folder").join("model");

@@ -256,7 +256,7 @@ fn doubled_samples_count_like_a_doubled_box() {
 }
 
 #[test]
-fn contradicting_labels_and_single_samples_are_no_obstacle() {
+fn contradicting_labels_and_single_samples_are_handled() {
     let codes = Matrix::from_fn(2, 7, |k, i| if k == i % 2 { 1.0 } else { 0.0 });
     for loss in LOSSES {
         // Columns 0, 2 and 4 are one and the same code with three classes; class 3 has one sample.
@@ -322,8 +322,8 @@ fn the_accuracies_are_those_of_fits_on_the_other_folds() {
                     (0..75).partition(|&i| fold_of[i] == fold);
                 let known: Vec<usize> = rest.iter().map(|&i| classes[i]).collect();
                 let fitted = svm.fit(&codes.select_columns(&rest), &known, 3, box_constraint);
-                let said = labels_of(&fitted.unwrap(), &codes.select_columns(&out));
-                right += out.iter().zip(said).filter(|(i, said)| classes[**i] == *said).count();
+                let found = labels_of(&fitted.unwrap(), &codes.select_columns(&out));
+                right += out.iter().zip(found).filter(|(i, found)| classes[**i] == *found).count();
             }
             assert_eq!(chosen.accuracy[at], right as f64 / 75.0, "{loss:?}, {box_constraint}");
         }
@@ -390,7 +390,7 @@ fn bad_knobs_and_samples_are_refused_by_name() {
 }
 
 #[test]
-fn stopping_at_the_epoch_limit_is_told() {
+fn stopping_at_the_epoch_limit_is_reported() {
     let (codes, classes) = codes::<f64>(3, 6, 60, 8);
     let hasty = SvmTrainer { max_epochs: 2, ..tight(Loss::Hinge) };
     let found = hasty.fit(&codes, &classes, 3, 10.0).unwrap();

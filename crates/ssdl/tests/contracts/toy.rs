@@ -1,5 +1,5 @@
-//! A method of one's own in one file: the class whose mean is nearest. `common::every_method` has its
-//! line, so every contract of a method holds for it, too.
+//! A user's own method in one file: the class whose mean is nearest. `common::every_method` has its
+//! line, so every contract of a method holds for it too.
 
 use ssdl::classifier::{Decision, LinearClassifier};
 use ssdl::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};

@@ -17,11 +17,11 @@ use crate::wide::wide;
 use crate::{Matrix, Real};
 
 /// How far the projected gradients of the active variables must shrink, relative to those last seen
-/// over all variables, before all are looked at again.
+/// over all variables, before all are checked again.
 ///
-/// Paper: Hsieh et al. solve for the active variables to the end first. That is wasted where some
-/// were set aside too early, and an epoch limit can then strike far from the solution.
-const LOOK_AGAIN: f64 = 0.1;
+/// Paper: Hsieh et al. first solve for the active variables to the end. That is wasted where some
+/// were set aside too early, and the epoch limit may then be reached far from the solution.
+const RECHECK: f64 = 0.1;
 
 /// Samples $\tilde a=(a,1)$ as rows; the one is not stored.
 pub(super) struct CodeRows<T> {
@@ -50,7 +50,7 @@ impl<T: Real> CodeRows<T> {
         let p = self.codes.columns();
         let (weights, bias) = (&weights[..p], weights[p]);
         // A full row lists its columns in order: no need to look them up. Several sums side by
-        // side, because one would wait for each addition to end.
+        // side, because a single one would wait for each addition.
         let mut lanes = [0.0; 8];
         let mut tail = bias;
         if values.len() == p {
@@ -96,7 +96,7 @@ impl<T: Real> CodeRows<T> {
 pub(super) struct Binary<'a, T> {
     rows: &'a CodeRows<T>,
     members: &'a [usize],
-    /// $y$, one entry a member.
+    /// $y$, one entry per member.
     signs: Vec<f64>,
     loss: Loss,
     box_constraint: f64,
@@ -104,7 +104,7 @@ pub(super) struct Binary<'a, T> {
 
 /// A dual solution and the weights that belong to it.
 pub(super) struct Solution {
-    /// $\alpha$, one entry a member.
+    /// $\alpha$, one entry per member.
     pub dual: Vec<f64>,
     /// $\tilde w$: the weights, then the bias.
     pub weights: Vec<f64>,
@@ -112,7 +112,7 @@ pub(super) struct Solution {
     pub converged: bool,
 }
 
-/// Where the descent stands.
+/// The state of the descent.
 struct State {
     dual: Vec<f64>,
     weights: Vec<f64>,
@@ -123,7 +123,7 @@ struct State {
 
 /// The range of projected gradients of an epoch; it always holds 0, their value at the solution.
 ///
-/// Paper: Hsieh et al. leave 0 out, and equal gradients far from it would pass for a solution.
+/// Paper: Hsieh et al. omit 0, and equal gradients far from it would pass for a solution.
 #[derive(Clone, Copy)]
 struct Range {
     least: f64,
@@ -134,7 +134,7 @@ impl Range {
     const ZERO: Self = Self { least: 0.0, largest: 0.0 };
     const EVERYTHING: Self = Self { least: f64::NEG_INFINITY, largest: f64::INFINITY };
 
-    /// What the next epoch measures by. A side on which nothing was seen has no say.
+    /// The bounds for the next epoch. A side without any gradient is unbounded.
     fn as_bounds(self) -> Self {
         Self {
             least: if self.least < 0.0 { self.least } else { f64::NEG_INFINITY },
@@ -198,16 +198,16 @@ impl<'a, T: Real> Binary<'a, T> {
             bounds = seen.as_bounds();
             let spread = seen.largest - seen.least;
             if state.active == count {
-                goal = tolerance.max(LOOK_AGAIN * spread);
+                goal = tolerance.max(RECHECK * spread);
                 converged = spread < tolerance;
             } else if spread < goal {
-                // The variables set aside have not been looked at since. The next epoch visits all,
+                // The variables set aside have not been checked since. The next epoch visits all,
                 // sets none aside and so can tell whether the whole problem is solved.
                 state.active = count;
                 bounds = Range::EVERYTHING;
             }
         }
-        // Thousands of small steps leave rounding in the running sum.
+        // Thousands of small steps leave rounding errors in the running sum.
         let weights = self.weights_of(&state.dual);
         Solution { dual: state.dual, weights, epochs, converged }
     }
@@ -223,9 +223,9 @@ impl<'a, T: Real> Binary<'a, T> {
         weights
     }
 
-    /// Visits the active variables once. One at its bound whose gradient points outwards by more
-    /// than any projected gradient of the epoch before (`bounds`) will most likely stay: it is set
-    /// aside.
+    /// Visits the active variables once. A variable at its bound whose gradient points outwards by
+    /// more than any projected gradient of the last epoch (`bounds`) will most likely stay: it is
+    /// set aside.
     #[inline(always)]
     fn epoch(&self, state: &mut State, bounds: Range) -> Range {
         let (upper, diagonal) = (self.upper(), self.diagonal());

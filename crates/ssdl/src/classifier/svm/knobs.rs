@@ -8,9 +8,9 @@ crate::knobs! {
     pub struct SvmKnobs as SvmSetters {
         /// Box constraints of the SVM; cross-validation on the given labels picks the best.
         box_constraints "C": Grid = Grid::ascending([0.1, 1.0, 10.0]), SeveralAbove(0.0);
-        /// Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        /// Number of cross-validation folds; at most the labelled samples of the smallest class.
         folds "": usize = 5, WholeFrom(2);
-        /// Loss of the SVM on a sample inside its margin.
+        /// Loss of the SVM for a sample inside its margin.
         loss "": Loss = Loss::Hinge, OneOf(Loss::WORDS);
     }
 }

@@ -27,7 +27,7 @@ use crate::random::{self, Purpose};
 use crate::{Error, Matrix, Real, Result};
 
 crate::choice! {
-    /// What a sample inside its margin, or on the wrong side, costs.
+    /// The cost of a sample inside its margin, or on the wrong side.
     pub enum Loss {
         /// The shortfall $\max(0,t)$: each sample pulls with at most the box constraint.
         Hinge = "hinge",
@@ -50,11 +50,11 @@ crate::choice! {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SvmTrainer {
-    /// What a sample inside its margin costs.
+    /// The cost of a sample inside its margin.
     pub loss: Loss,
     /// Training stops when the projected gradients of the dual differ by less than this.
     pub tolerance: f64,
-    /// Passes over the samples at the most, for each class.
+    /// Maximum number of passes over the samples, for each class.
     pub max_epochs: usize,
     /// Picks the order in which dual variables are visited, and the folds.
     pub seed: u64,
@@ -66,7 +66,7 @@ impl Default for SvmTrainer {
     }
 }
 
-/// What training gives back. Values by class are 0 for classes without samples.
+/// What training returns. Values by class are 0 for classes without samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained<T> {
     /// The box constraint it was trained with.
@@ -77,7 +77,7 @@ pub struct Trained<T> {
     pub epochs: usize,
     /// `(objective - lower_bound) / objective`, for the class where it is largest.
     pub gap: f64,
-    /// Whether every class met the tolerance within the epochs allowed.
+    /// Whether every class met the tolerance within `max_epochs`.
     pub converged: bool,
     /// By class, the objective at the weights found (in `f64`, before they are rounded to `T`).
     pub objective: Vec<f64>,
@@ -93,13 +93,13 @@ impl SvmTrainer {
     /// coefficients of the samples still active, for each class; memory: the nonzero coefficients
     /// once, and six numbers per sample for each class in work.
     ///
-    /// A class without samples gets the mean of the classifiers of the others, less one. Its own
-    /// problem would have nothing but negatives, and a constant score of −1 can win where every
-    /// other class scores lower; the mean less one is below the best score everywhere. Where a
+    /// A class without samples gets the mean of the classifiers of the others, minus one. Its own
+    /// problem would have only negatives, and a constant score of −1 can win where every other
+    /// class scores lower; the mean minus one is below the best score everywhere. Where a
     /// sample fits one class (scores 1, −1, …, −1) it lies between −2 and −1.
     ///
     /// # Errors
-    /// If a knob is out of range, there are no samples, `classes` has another length or an index
+    /// If a knob is out of range, there are no samples, `classes` has the wrong length or an index
     /// outside `n_classes`, or a code is not finite. Stopping at `max_epochs` is not an error.
     #[inline(never)]
     pub fn fit<T: Real>(
@@ -130,7 +130,7 @@ impl SvmTrainer {
 
     /// One class against all others from dual variables that need not be in the box.
     fn solve<T: Real>(&self, task: &Binary<'_, T>, class: usize, start: Vec<f64>) -> Solution {
-        // Each class has a stream of its own: the order does not depend on which is solved first.
+        // Each class has its own stream: the order does not depend on which is solved first.
         let mut rng = random::substream(self.seed, Purpose::Order, class as u32);
         task.solve(start, self.tolerance, self.max_epochs, &mut rng)
     }

@@ -17,8 +17,8 @@ pub struct Chosen {
     /// For each value, in the order given: the share of samples whose class was found by classifiers
     /// that had not seen them. Empty if there was no cross-validation.
     pub accuracy: Vec<f64>,
-    /// How many folds there were: fewer than asked for where a class is small, 0 where a class has a
-    /// single sample and the middle of the grid was taken unseen.
+    /// The number of folds: fewer than requested where a class is small, 0 where a class has a
+    /// single sample and the middle of the grid was taken unchecked.
     pub folds_used: usize,
 }
 
@@ -29,7 +29,7 @@ impl SvmTrainer {
     /// Every class must be found in every training part. So if the smallest class (of those that
     /// have samples) has fewer samples than there are folds, there are only that many folds; if it
     /// has one, cross-validation is impossible and the middle value is taken, of two the smaller.
-    /// [`Chosen::folds_used`] tells. Cost: a [`fit`](Self::fit) per fold and value, each started from
+    /// [`Chosen::folds_used`] is the number used. Cost: a [`fit`](Self::fit) per fold and value, each started from
     /// the one before.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
 }
 
 /// The fold of each sample: the samples of each class are shuffled and dealt out in turn, and the
-/// deal goes on from class to class. So the sizes of the folds differ by one at the most, and so do
+/// deal goes on from class to class. So the sizes of the folds differ by at most one, and so do
 /// the shares of every class in them. Cost $O(N)$; `folds` is taken as 1 if it is 0.
 #[must_use]
 pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize> {
@@ -128,7 +128,7 @@ struct Part<'a, T> {
 }
 
 impl<T: Real> Part<'_, T> {
-    /// How many samples held out get their class, for each box constraint (ascending).
+    /// How many held-out samples get their class, for each box constraint (ascending).
     fn count_right(&self, svm: &SvmTrainer, boxes: &[f64]) -> Vec<usize> {
         let mut duals = vec![vec![0.0; self.members.len()]; self.present.len()];
         let mut counts = Vec::with_capacity(boxes.len());

@@ -15,11 +15,11 @@ use crate::{Matrix, Real};
 pub struct Batches {
     /// Samples per batch.
     pub size: usize,
-    /// Passes over all samples, at the most.
+    /// Maximum number of passes over all samples.
     pub epochs: usize,
-    /// What is done within a batch.
+    /// The solver within a batch.
     pub inner: Fista,
-    /// Where the order of samples comes from.
+    /// Seed of the order of samples.
     pub seed: u64,
 }
 
@@ -37,7 +37,7 @@ impl<T: Real> Descent<T> for Batches {
 }
 
 impl Batches {
-    /// One pass; returns the largest gap that a batch had before it was worked on.
+    /// One pass; returns the largest gap that a batch had before its solve.
     fn epoch<T: Real>(
         &self,
         problem: &Coding<'_, T>,

@@ -16,27 +16,27 @@ use crate::wide::wide;
 
 /// Samples handed to a thread at once.
 const CHUNK: usize = 4;
-/// Samples of a group whose changes are carried out together: what they touch is still in cache.
+/// Samples of a group whose changes are applied together: what they touch is still in cache.
 const BATCH: usize = 512;
-/// Parts of the residuals that changes are carried out on side by side.
+/// Parts of the residuals to which changes are applied side by side.
 const PARTS: usize = 4;
 
 /// Coordinate descent over samples (and over coefficients within each).
 ///
 /// Coupled samples are visited group by group ([`Laplacian::independent_groups`]); within a group
-/// they do not interact, so threads change nothing. Without a graph every sample is solved by itself.
+/// they do not interact, so threads change nothing. Without a graph every sample is solved on its own.
 ///
 /// [`Laplacian::independent_groups`]: crate::graph::Laplacian::independent_groups
 #[derive(Clone, Copy, Debug)]
 pub struct Coordinate {
-    /// Sweeps over all samples, at the most.
+    /// Maximum number of sweeps over all samples.
     pub sweeps: usize,
-    /// Sweeps over the coefficients of a sample per visit, at the most.
+    /// Maximum number of sweeps over the coefficients of a sample per visit.
     pub inner_sweeps: usize,
     /// Optimality gap, relative to λ, at which to stop.
     pub tolerance: f64,
-    /// Whether a visit whose sweeps do not settle soon solves for the support of the sample directly:
-    /// faster where codes are to be exact, wasted where the next visit moves them anyway.
+    /// Whether a visit whose sweeps do not converge soon solves for the support directly: faster for
+    /// exact codes, wasted where the next visit moves them anyway.
     pub direct: bool,
 }
 
@@ -48,7 +48,7 @@ impl<T: Real> Descent<T> for Coordinate {
 }
 
 impl Coordinate {
-    /// Brings `codes` down on a problem that is already assembled.
+    /// Minimises over `codes` on a problem that is already assembled.
     #[inline(never)]
     pub fn minimise<T: Real>(
         &self,
@@ -62,7 +62,7 @@ impl Coordinate {
         }
     }
 
-    /// Without a graph: each sample to the end, in parallel.
+    /// Without a graph: each sample to convergence, in parallel.
     fn separate<T: Real>(&self, problem: &Quadratic<'_, T>, codes: &mut Matrix<T>) -> Descended {
         let effort = Effort {
             rounds: self.sweeps + 1,
@@ -111,7 +111,7 @@ impl Coordinate {
                     },
                 );
                 done.gap = visits.iter().fold(done.gap, |gap, visit| gap.max(visit.gap.wide()));
-                carry_out(visits, batch, laplacian, codes, &mut residuals);
+                apply_changes(visits, batch, laplacian, codes, &mut residuals);
             }
         }
         Descended { graph_energy: Some(laplacian.energy_beside(codes, &residuals)), ..done }
@@ -142,8 +142,8 @@ fn give<T>(workers: &Mutex<Vec<Worker<T>>>, worker: Worker<T>) {
     }
 }
 
-/// What a visit to one sample decided; written down first and carried out after the whole group,
-/// so that threads only read shared state.
+/// The result of a visit to one sample; recorded first and applied after the whole group, so that
+/// threads only read shared state.
 #[derive(Default)]
 struct Visit<T> {
     changes: Vec<(u32, T)>,
@@ -189,9 +189,9 @@ impl<T: Real> State<'_, T> {
 }
 
 /// Adds the changes of a batch to the codes and to the residuals they enter. No two samples of a
-/// batch enter the same residual, so each number is changed once at the most and the parts that
-/// threads take do not show in the bits.
-fn carry_out<T: Real>(
+/// batch enter the same residual, so each number is changed at most once and the split among
+/// threads does not affect the bits.
+fn apply_changes<T: Real>(
     visits: &[Visit<T>],
     batch: &[u32],
     laplacian: &crate::graph::Laplacian<T>,

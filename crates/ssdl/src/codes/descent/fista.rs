@@ -2,7 +2,7 @@
 //!
 //! For a quadratic the test of Beck and Teboulle reads $\langle\Delta,\mathcal H\Delta\rangle\le
 //! \sum_j\tau_j\lVert\Delta_j\rVert^2/2$ with $\Delta=Z^+-A$: no function values, so it cannot fail
-//! by rounding near the minimum, and one operator product an iteration serves test, gradient and
+//! by rounding near the minimum, and one operator product per iteration serves test, gradient and
 //! objective.
 
 use super::super::margin::Curvature;
@@ -13,7 +13,7 @@ use super::{Descended, Descent};
 use crate::matrix::{Matrix, axpy, dot, largest_eigenvalue};
 use crate::{Real, matrix::inner};
 
-/// Iterations after which the images are computed afresh, before updates drift.
+/// Iterations after which the images are computed again, before updates drift.
 const REFRESH: usize = 50;
 
 /// FISTA with backtracking, adaptive restart and one step per sample.
@@ -22,7 +22,7 @@ const REFRESH: usize = 50;
 /// and the Lipschitz bound needs no factor $C$ because $\sum_kP_{kj}^r\le1$.
 #[derive(Clone, Copy, Debug)]
 pub struct Fista {
-    /// Iterations at the most.
+    /// Maximum number of iterations.
     pub iterations: usize,
     /// Optimality gap, relative to λ, at which to stop.
     pub tolerance: f64,
@@ -59,7 +59,7 @@ fn curvatures<T: Real>(problem: &Quadratic<'_, T>) -> Vec<T> {
 }
 
 impl Fista {
-    /// Brings `codes` down on a problem that is already assembled.
+    /// Minimises over `codes` on a problem that is already assembled.
     pub fn minimise<T: Real>(
         &self,
         problem: &Quadratic<'_, T>,

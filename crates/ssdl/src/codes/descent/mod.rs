@@ -1,4 +1,4 @@
-//! Solvers that bring the codes of all samples down together; one per file, one minimum.
+//! Solvers that minimise over the codes of all samples together; one per file, one minimum.
 
 mod batches;
 mod coordinate;
@@ -13,7 +13,7 @@ use crate::{Matrix, Real};
 
 /// A solver of the coupled coding problem.
 pub trait Descent<T: Real>: Sync {
-    /// Improves `codes` ($p\times N$) from where they stand; never raises the objective.
+    /// Improves `codes` ($p\times N$) from their present values; never raises the objective.
     fn code(&self, problem: &Coding<'_, T>, codes: &mut Matrix<T>) -> Descended;
 }
 
@@ -24,6 +24,6 @@ pub struct Descended {
     pub steps: usize,
     /// The last optimality gap it saw, relative to λ.
     pub gap: f64,
-    /// $\operatorname{tr}(ALA^\top)$ at the end, if the solver has it at hand.
+    /// $\operatorname{tr}(ALA^\top)$ at the end, if the solver has computed it.
     pub graph_energy: Option<f64>,
 }

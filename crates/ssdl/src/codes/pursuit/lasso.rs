@@ -17,14 +17,14 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    /// As close to the minimum as predictions need; each sample stops on its own.
+    /// As close to the minimum as predictions need; each sample stops separately.
     #[must_use]
     pub fn new(sparsity: f64) -> Self {
         let solver = Coordinate { sweeps: 200, inner_sweeps: 20, tolerance: 1e-4, direct: true };
         Self { sparsity, nonnegative: false, solver }
     }
 
-    /// Minimised until rounding is all that is left.
+    /// Minimised up to rounding.
     #[must_use]
     pub fn exact<T: Real>(mut self) -> Self {
         // A direct solve ends at the minimum anyway; a tighter test only confirms the support.

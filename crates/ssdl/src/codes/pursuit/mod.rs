@@ -24,7 +24,7 @@ pub struct Pulled<'a, T> {
 
 /// A way to code samples, each on its own.
 pub trait Pursuit<T: Real>: Sync {
-    /// Improves `codes` ($p\times N$) from where they stand; a code that it cannot improve stays.
+    /// Improves `codes` ($p\times N$) from their present values; a code it cannot improve stays.
     fn code(&self, problem: Pulled<'_, T>, codes: &mut Matrix<T>);
 
     /// The penalty of these codes: its term of the objective, weight included.

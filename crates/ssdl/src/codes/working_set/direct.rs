@@ -4,13 +4,13 @@ use super::WorkingSet;
 use crate::Real;
 use crate::matrix::axpy;
 
-/// Numbers that one vector instruction takes, at the most; rows of systems are filled up to it.
+/// Maximum number of values per vector instruction; rows of systems are padded to a multiple of it.
 const LANES: usize = 8;
 
-/// Supports beyond this size are left to the sweeps: a system costs its cube, and once more for each
+/// Supports beyond this size are left to the sweeps: a system costs its cube, and again for each
 /// atom that depends on others.
-const LARGEST: usize = 96;
-/// Pivots below so many roundings of the largest one are dependence, not curvature.
+const MAX_SUPPORT: usize = 96;
+/// Pivots below this many roundings of the largest one mean dependence, not curvature.
 const DEPENDENT: f64 = 256.0;
 
 impl<T: Real> WorkingSet<T> {
@@ -26,7 +26,7 @@ impl<T: Real> WorkingSet<T> {
             self.support.clear();
             let nonzero = |h: &usize| self.block_code[*h] != T::zero();
             self.support.extend((0..self.block_code.len()).filter(nonzero));
-            if self.support.len() > LARGEST {
+            if self.support.len() > MAX_SUPPORT {
                 return;
             }
             self.gather_system(stride, half);
@@ -39,14 +39,14 @@ impl<T: Real> WorkingSet<T> {
                 let sign = if self.block_code[self.support[h]] > T::zero() { half } else { -half };
                 sign - self.block_gradient[self.support[h]]
             });
-            // Nobody reaches zero: there is nothing to gain, and sweeps may go on.
+            // No coefficient reaches zero: there is nothing to gain, and sweeps may go on.
             if !self.take_steps(stride, width, T::infinity()) {
                 return;
             }
         }
     }
 
-    /// Goes along the steps at the ends of the rows, at the most `reach` times as far, until the first
+    /// Goes along the steps at the ends of the rows, at most `reach` times as far, until the first
     /// coefficient is zero; whether there was one.
     #[inline(always)]
     fn take_steps(&mut self, stride: usize, width: usize, mut reach: T) -> bool {
@@ -91,7 +91,7 @@ impl<T: Real> WorkingSet<T> {
 }
 
 /// Solves a symmetric system in place, rows of `width` with the right-hand side at their ends; or
-/// says which row depends on those before it, which are then reduced.
+/// returns the row that depends on those before it, which are then reduced.
 #[inline(always)]
 fn eliminate<T: Real>(system: &mut [T], width: usize, size: usize) -> Result<(), usize> {
     let largest = (0..size).fold(T::zero(), |top, j| top.max(system[j * width + j]));

@@ -5,8 +5,8 @@
 //!
 //! Every round takes the full gradient once, gathers the rows of $H$ that matter (the support and
 //! the worst violators) into a small dense block, and sweeps there: a changed coordinate then
-//! costs the size of the block, not $p$. Where the code is to be exact, `direct.rs` ends what sweeps
-//! only approach.
+//! costs the size of the block, not $p$. For an exact code, `direct.rs` finishes what sweeps only
+//! approach.
 
 mod direct;
 
@@ -33,7 +33,7 @@ pub(crate) struct Penalty<T> {
 }
 
 impl<T: Real> Penalty<T> {
-    /// λ/2 for coefficients above zero, and for those below; nothing pays an infinite price.
+    /// λ/2 for coefficients above zero, and for those below; infinite where those are excluded.
     #[inline(always)]
     pub fn thresholds(&self) -> (T, T) {
         let half = self.sparsity * T::of(0.5);
@@ -87,7 +87,7 @@ impl<T: Real> Local<'_, T> {
     }
 }
 
-/// Gaps of so many roundings of the largest number in the gradient are noise: where λ is tiny a
+/// Gaps of this many roundings of the largest number in the gradient are noise: where λ is tiny a
 /// tolerance relative to it may lie below them, and no number of sweeps would reach it.
 const ROUNDINGS: f64 = 16.0;
 
@@ -98,13 +98,13 @@ const SWEEPS_BEFORE_DIRECT: usize = 12;
 /// When to stop working on one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort<T> {
-    /// Full gradients at the most.
+    /// Maximum number of full gradients.
     pub rounds: usize,
-    /// Sweeps over a working set at the most.
+    /// Maximum number of sweeps over a working set.
     pub sweeps: usize,
     /// Optimality gap, relative to λ, below which the sample is left as it is.
     pub tolerance: T,
-    /// Whether sweeps that do not settle soon are cut short by solving for the support at once.
+    /// Whether sweeps that do not converge soon are cut short by solving for the support directly.
     pub direct: bool,
 }
 
@@ -178,7 +178,7 @@ impl<T: Real> WorkingSet<T> {
                 break;
             }
             self.gather(local, code);
-            self.settle(thresholds, effort, effort.tolerance * scale * T::of(0.25));
+            self.repeat_sweeps(thresholds, effort, effort.tolerance * scale * T::of(0.25));
             for (&k, &value) in self.working.iter().zip(&self.block_code) {
                 code[k as usize] = value;
             }
@@ -295,7 +295,7 @@ impl<T: Real> WorkingSet<T> {
         }
         for h in 0..size {
             let diagonal = self.block[h * stride + h];
-            // Nothing speaks for the coefficient of a dead atom: zero takes it away.
+            // Nothing supports the coefficient of a dead atom: it becomes zero.
             let dead = diagonal <= T::min_positive_value();
             self.inverse.push(if dead { T::zero() } else { T::one() / diagonal });
         }
@@ -322,7 +322,7 @@ impl<T: Real> WorkingSet<T> {
 
     /// Cyclic sweeps until no coordinate moves its gradient by more than `still`.
     #[inline(always)]
-    fn settle(&mut self, thresholds: (T, T), effort: Effort<T>, still: T) {
+    fn repeat_sweeps(&mut self, thresholds: (T, T), effort: Effort<T>, still: T) {
         for sweep in 1..=effort.sweeps {
             if self.sweep(thresholds) <= still {
                 break;
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn without_negative_coefficients_the_rest_settles_among_itself() {
+    fn without_negative_coefficients_the_others_make_up_the_difference() {
         let gram = Matrix::from_fn(3, 3, |i, j| if i == j { 1.0 } else { 0.5 });
         let penalty = Penalty { sparsity: 0.2, nonnegative: true };
         let local = Local { gram: &gram, shift: 0.0, margin: None, penalty };

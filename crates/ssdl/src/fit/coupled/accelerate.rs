@@ -1,7 +1,7 @@
-//! Going a little further than asked, so that the alternation needs fewer turns.
+//! Steps a little longer than needed, so that the alternation takes fewer iterations.
 //!
-//! Atoms and codes answer to each other, so each step falls short of where the next will pull it.
-//! Both accelerations are tried and taken back where the objective would rise: the alternation stays
+//! Atoms and codes depend on each other, so each step falls short of where the next will pull it.
+//! Both accelerations are tried and undone where the objective would rise: the alternation stays
 //! monotone. On the reference splits they reach the objective of 15 plain iterations in about 10.
 
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ use crate::{Matrix, Real};
 /// How far past its minimiser a dictionary step goes, as a share of the step. Along the step the
 /// objective is a parabola, so anything below 1 still gains; 0.6 is fastest on the reference splits.
 const OVERSHOOT: f64 = 0.6;
-/// How far the coder's start carries on the last change of the codes.
+/// Share of the last change of the codes by which the coder's start continues it.
 const MOMENTUM: f64 = 0.8;
 
 /// Atoms past the minimiser on the way from `before`, with their Gram matrix, or `None` if they would
@@ -34,9 +34,9 @@ pub(super) fn overshoot<T: Real>(
     (statistics.residual(&further, &gram) <= allowed).then_some((further, gram))
 }
 
-/// Carries on the way the codes went since `previous`; coefficients that are new or would change
+/// Continues the change of the codes since `previous`; coefficients that are new or would change
 /// sign stay.
-pub(super) fn carry_on<T: Real>(codes: &mut Matrix<T>, previous: &Matrix<T>) {
+pub(super) fn extrapolate<T: Real>(codes: &mut Matrix<T>, previous: &Matrix<T>) {
     codes.par_columns_mut().enumerate().with_min_len(64).for_each(|(j, code)| {
         for (a, &old) in code.iter_mut().zip(previous.column(j)) {
             let next = *a + T::of(MOMENTUM) * (*a - old);
@@ -52,10 +52,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_carry_on_only_where_they_keep_their_sign() {
+    fn codes_are_extrapolated_only_where_they_keep_their_sign() {
         let mut codes = Matrix::from_fn(1, 4, |_, j| [2.0, 0.5, 1.0, 0.0][j]);
         let previous = Matrix::from_fn(1, 4, |_, j| [1.0, 3.0, 0.0, 1.0][j]);
-        carry_on(&mut codes, &previous);
+        extrapolate(&mut codes, &previous);
         assert_eq!(codes.as_slice(), [2.8, 0.5, 1.0, 0.0]);
     }
 

@@ -9,11 +9,11 @@ use crate::fit::{Given, SolverKnobs, Start, Stop, Tie, Turns};
 use crate::graph::{Connected, Laplacian};
 use crate::{Error, Matrix, Real, Result};
 
-/// What is there before the first turn.
+/// The state before the first iteration.
 pub(crate) struct Beginning<T> {
     /// The graph; `None` without one.
     pub connected: Option<Connected<T>>,
-    /// What the graph saw in place of the samples, if that was their reconstructions.
+    /// The reconstructions, if the graph was built from them instead of the samples.
     pub reconstructions: Option<Matrix<T>>,
     /// Atoms and codes to begin with; `None` begins with labelled samples as atoms.
     pub start: Option<Start<T>>,
@@ -32,7 +32,7 @@ impl<T: Real> Beginning<T> {
 }
 
 impl Coupled<'_> {
-    /// Builds the graph, on reconstructions if so chosen.
+    /// Builds the graph, from reconstructions if so chosen.
     ///
     /// # Errors
     /// If the graph cannot be built, or the observer cancels.
@@ -60,13 +60,13 @@ impl Coupled<'_> {
         let seen = reconstructions.as_ref().unwrap_or(&given.samples);
         let connected = turns.graph(max_iterations, |turns| {
             let built = knobs.connect(given.graph, seen)?;
-            report_alone(&built, turns);
+            report_isolated(&built, turns);
             Ok(built)
         })?;
         Ok(Beginning { connected: Some(connected), reconstructions, start })
     }
 
-    /// The start that was given, if it is of the right size.
+    /// The given start, if it has the right size.
     fn fitting_start<T: Real>(&self, given: &Given<'_, T>) -> Option<Start<T>> {
         let sizes = (given.samples.rows(), self.n_atoms, self.n_atoms, given.samples.columns());
         let fits = |start: &&Start<T>| {
@@ -76,7 +76,7 @@ impl Coupled<'_> {
         given.start.filter(fits).cloned()
     }
 
-    /// Some turns without the graph: there is less noise in what they reconstruct.
+    /// Some iterations without the graph: their reconstructions are less noisy.
     fn without_graph<T: Real>(
         &self,
         max_iterations: usize,
@@ -160,7 +160,7 @@ impl Coupled<'_> {
         init::check_count(&atoms, self.n_atoms, |sentence| turns.notice(sentence))?;
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
-        // Rough is enough: the first turn moves them far.
+        // Rough is enough: the first iteration moves them far.
         let solver = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05, direct: false };
         let lasso = Lasso { solver, ..Lasso::new(self.sparsity) };
         lasso.code(Pulled { gram: &atoms.gram(), rhs, shifts: Vec::new() }, &mut codes);
@@ -168,20 +168,19 @@ impl Coupled<'_> {
     }
 }
 
-/// Said where a graph is given to a fit that has no use for one.
-pub(crate) const GRAPH_NOT_USED: &str =
-    "the graph that was given is not used: this fit has no graph term";
+/// The notice where a graph is given to a fit that cannot use one.
+pub(crate) const GRAPH_NOT_USED: &str = "the given graph is not used: this fit has no graph term";
 
-/// Legal, but worth a notice: samples without a neighbour, and a graph without any edge.
-fn report_alone<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
-    let alone = built.laplacian.diagonal().iter().filter(|d| **d == T::zero()).count();
+/// Reports samples without a neighbour, and a graph without any edge; both are legal.
+fn report_isolated<T: Real>(built: &Connected<T>, turns: &mut Turns<'_>) {
+    let isolated = built.laplacian.diagonal().iter().filter(|d| **d == T::zero()).count();
     let n = built.laplacian.n_samples();
-    if alone == n && n > 1 {
+    if isolated == n && n > 1 {
         turns.notice(
-            "the graph has no edge that counts: `manifold` does nothing; raise `width`, \
+            "the graph has no edge that counts: `manifold` has no effect; raise `width`, \
              `percentile` or `smoothness`, or set `normalise_trace`",
         );
-    } else if alone > 0 && n > 1 {
-        turns.notice(&format!("{alone} of {n} samples have no neighbour in the graph"));
+    } else if isolated > 0 && n > 1 {
+        turns.notice(&format!("{isolated} of {n} samples have no neighbour in the graph"));
     }
 }

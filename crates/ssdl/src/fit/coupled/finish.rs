@@ -1,5 +1,5 @@
-//! The classifier of a finished alternation, where it was not learnt with the codes or has to be
-//! learnt again.
+//! The classifier of a finished alternation, where it was not learnt with the codes or must be
+//! fitted again.
 
 use std::time::Instant;
 
@@ -9,15 +9,15 @@ use crate::codes::Coder;
 use crate::fit::{Given, Learnt, Stop, Turns};
 use crate::{Real, Result};
 
-/// Labelled samples that are coded as new ones to see whether the classifier still knows them.
-const CHECKED: usize = 500;
-/// Share of them that may be taken for another class.
+/// About how many labelled samples are coded as new ones to check the classifier on them.
+const N_CHECKED: usize = 500;
+/// Share of them that may be misclassified.
 const MAX_MISCLASSIFIED: f64 = 0.1;
 const REFITTED: &str = "labelled samples coded as new ones were often misclassified, so the classifier \
-was fitted again on codes that know no labels; a smaller `discrimination` may do better";
+was fitted again on codes found without labels; a smaller `discrimination` may do better";
 
 impl Coupled<'_> {
-    /// The whole of a method whose classes take part in the codes.
+    /// The whole fit of a method whose classes act on the codes.
     ///
     /// # Errors
     /// If the graph cannot be built, a value stops being finite, or the observer cancels before there
@@ -62,16 +62,16 @@ impl<T: Real> Alternation<'_, T> {
 
     /// Whether the labelled samples, coded as new ones will be, are too often misclassified.
     ///
-    /// Paper: without a graph the loss bends the codes of training samples, but nothing bends those
+    /// Paper: without a graph the loss moves the codes of training samples, but nothing moves those
     /// of new ones. In many dimensions with few labels that does little harm; with few features the
-    /// classifier may not even recognise the samples it was taught.
+    /// classifier may misclassify even the samples it was fitted to.
     fn misclassifies_as_new(&self, given: &Given<'_, T>) -> bool {
         if self.coupled.graph().is_some() {
             return false;
         }
         let known = given.labels.labelled();
         let checked: Vec<usize> =
-            known.iter().copied().step_by(known.len() / CHECKED + 1).collect();
+            known.iter().copied().step_by(known.len() / N_CHECKED + 1).collect();
         let samples = given.samples.select_columns(&checked);
         let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
         let codes = coder.code(&samples, &self.global.atoms, None);

@@ -1,13 +1,13 @@
-//! How the graph takes part in the codes.
+//! How the graph acts on the codes.
 
 crate::knobs! {
-    /// The graph's hold on the codes.
+    /// How the graph acts on the codes.
     pub struct CouplingKnobs as CouplingSetters {
         /// Weight of the graph term.
         manifold "β beta": f64 = 0.5, From(0.0);
-        /// Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
+        /// Whether a `heat` or `threshold` graph pulls half as much on new samples, as in the paper.
         halve_new "": bool = false, Switch;
-        /// Iterations without the graph, which is then built from the reconstructions.
+        /// Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         denoise "": usize = 0, WholeFrom(0);
     }
 }

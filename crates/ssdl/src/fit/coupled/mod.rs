@@ -26,21 +26,21 @@ use crate::dictionary::{Statistics, Update};
 use crate::graph::{GraphKnobs, Laplacian};
 use crate::{Real, Result};
 
-/// Share of the unlabelled samples that may still change class when a fit has converged.
+/// Share of the unlabelled samples that may still change class in a converged fit.
 const MAX_FLIPPED: f64 = 0.005;
 
-/// What a method puts into the alternation: groups of its knobs, as they are.
+/// What a method gives to the alternation: its groups of knobs.
 #[derive(Clone, Copy)]
 pub(crate) struct Coupled<'a> {
     /// $p$.
     pub n_atoms: usize,
-    /// Whether mixtures of samples stand in where there are too few samples for the atoms.
+    /// Whether mixtures of samples make up for missing samples in the first atoms.
     pub fill_atoms: bool,
     /// λ.
     pub sparsity: f64,
-    /// How the graph takes part, and which graph; `None` without one.
+    /// How the graph acts on the codes, and which graph; `None` without one.
     pub graph: Option<(&'a CouplingKnobs, &'a GraphKnobs)>,
-    /// How the classes take part; `None` where the classifier comes after the codes.
+    /// How the classes act on the codes; `None` where the classifier comes after the codes.
     pub classes: Option<&'a MarginKnobs>,
     pub solver: &'a SolverKnobs,
 }
@@ -142,7 +142,7 @@ impl<T: Real> Alternation<'_, T> {
         Measured { objective, surrogate: self.surrogate, flips }
     }
 
-    /// One turn of all steps.
+    /// One iteration: all steps in turn.
     fn turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
         let margin = self.coupled.margin();
         if let Some(knobs) = margin {
@@ -164,11 +164,11 @@ impl<T: Real> Alternation<'_, T> {
         Ok(())
     }
 
-    /// Minimises the codes from a point further on their way, or, where that does not help, from where
-    /// they stand.
+    /// Minimises over the codes from an extrapolated point or, where that does not help, from their
+    /// present values.
     fn learn_codes(&mut self, iteration: usize, is_last: bool) -> Statistics<T> {
         let before = self.surrogate;
-        let (start, moved) = self.per_sample.carry_on(is_last);
+        let (start, moved) = self.per_sample.extrapolate(is_last);
         let mut statistics = self.code(iteration);
         if moved && self.surrogate > before {
             self.per_sample.codes.clone_from(&start);
@@ -178,10 +178,10 @@ impl<T: Real> Alternation<'_, T> {
         statistics
     }
 
-    /// Minimises the codes from where they stand, and measures them.
+    /// Minimises over the codes from their present values, and measures them.
     fn code(&mut self, iteration: usize) -> Statistics<T> {
         let weights = self.coupled.weights();
-        // The first codes knew neither graph nor classes and have the farthest to go.
+        // The first codes ignore graph and classes, and have the farthest to go.
         let passes = if iteration <= 2 { 2 } else { 1 };
         let energy = self.per_sample.code(&self.global, weights, &*self.codes_update, passes);
         let statistics = self.per_sample.statistics();
@@ -199,7 +199,7 @@ impl<T: Real> Alternation<'_, T> {
         let before = atoms.clone();
         self.atoms_update.update(atoms, statistics, radius);
         let further = overshoot(&before, atoms, statistics, radius, self.terms.reconstruction);
-        // Nothing makes up for going too far in the last turn.
+        // No later iteration corrects an overshoot in the last one.
         match further.filter(|_| !is_last) {
             Some(further) => (*atoms, *gram) = further,
             None => *gram = atoms.gram(),

@@ -1,10 +1,10 @@
-//! The two kinds of things that the loop keeps: small ones that are the same for all samples, and
-//! large ones with a column for each sample.
+//! The two kinds of arrays that the loop keeps: small ones shared by all samples, and large ones with
+//! a column for each sample.
 //!
-//! A step sends the small things to where the samples are, works there, and gets sums back. So only
-//! [`PerSample`] has to know where samples live.
+//! A step sends the small arrays to where the samples are, works there, and gets sums back. So only
+//! [`PerSample`] has to know where samples are stored.
 
-use super::accelerate::carry_on;
+use super::accelerate::extrapolate;
 use crate::classifier::{Active, LinearClassifier, MarginKnobs, Shares, best, margin};
 use crate::codes::{Coding, Descent, Margin};
 use crate::dictionary::{Statistics, revive};
@@ -33,21 +33,21 @@ pub(crate) struct PerSample<'a, T> {
     pub laplacian: Option<&'a Laplacian<T>>,
     /// $A$, $p\times N$.
     pub codes: Matrix<T>,
-    /// Codes at the start of the last turn.
+    /// Codes at the start of the last iteration.
     previous: Option<Matrix<T>>,
     /// $W^\top A+b$, $C\times N$.
     scores: Matrix<T>,
     /// $P^r$.
     shares: Shares<T>,
-    /// The loss as a quadratic, while the classes take part in the codes.
+    /// The loss as a quadratic, while the classes act on the codes.
     active: Option<Active<T>>,
-    /// The class of the highest score at the end of the last turn.
+    /// The class of the highest score at the end of the last iteration.
     classes: Vec<usize>,
     /// $\lVert X\rVert^2$.
     pub energy: f64,
 }
 
-/// The weights of the terms that codes answer to.
+/// The weights of the terms that the codes depend on.
 #[derive(Clone, Copy)]
 pub(crate) struct Weights {
     /// λ.
@@ -87,7 +87,7 @@ impl<'a, T: Real> PerSample<'a, T> {
         self.active = Some(Active::new(knobs.active_points, &self.scores, &self.shares));
     }
 
-    /// Minimises the codes from where they stand; returns the graph's energy, if the solver knows it.
+    /// Minimises over the codes from their present values; returns the graph's energy, if known.
     pub fn code(
         &mut self,
         global: &Global<T>,
@@ -125,18 +125,17 @@ impl<'a, T: Real> PerSample<'a, T> {
         energy
     }
 
-    /// Moves the codes on the way they went in the last turn; gives back where they stood, and
-    /// whether they moved.
-    pub fn carry_on(&mut self, is_last: bool) -> (Matrix<T>, bool) {
+    /// Continues the last change of the codes; returns the codes before, and whether they moved.
+    pub fn extrapolate(&mut self, is_last: bool) -> (Matrix<T>, bool) {
         let start = self.codes.clone();
         let previous = self.previous.take().filter(|_| !is_last);
         if let Some(previous) = &previous {
-            carry_on(&mut self.codes, previous);
+            extrapolate(&mut self.codes, previous);
         }
         (start, previous.is_some())
     }
 
-    /// Where the codes stood when this turn began.
+    /// Keeps the codes from the start of this iteration.
     pub fn remember(&mut self, start: Matrix<T>) {
         self.previous = Some(start);
     }
@@ -146,13 +145,13 @@ impl<'a, T: Real> PerSample<'a, T> {
         Statistics::of(self.samples, &self.codes, self.energy)
     }
 
-    /// Unused atoms become badly reconstructed samples; how many were unused, and how many were
-    /// replaced.
+    /// Unused atoms become badly reconstructed samples; returns how many were unused, and how many
+    /// were replaced.
     pub fn revive(&self, atoms: &mut Matrix<T>, moments: &Matrix<T>, radius: T) -> (usize, usize) {
         revive(atoms, self.samples, &self.codes, moments, radius)
     }
 
-    /// Updates the classifier on the active points of this turn, and the scores with it.
+    /// Updates the classifier on the active points of this iteration, and the scores with it.
     ///
     /// # Errors
     /// If its system is singular.
@@ -166,7 +165,7 @@ impl<'a, T: Real> PerSample<'a, T> {
         Ok(())
     }
 
-    /// Unlabelled samples whose class is another than when this was last asked.
+    /// Unlabelled samples whose class has changed since the last call.
     pub fn count_flips(&mut self) -> usize {
         let now: Vec<usize> = self.scores.iter_columns().map(best).collect();
         let unlabelled = self.labels.assigned().iter().map(Option::is_none);
@@ -191,7 +190,7 @@ impl<'a, T: Real> PerSample<'a, T> {
         self.shares.loss(&self.scores)
     }
 
-    /// The quadratic that stands for the loss in this turn; zero while the classes take no part.
+    /// The quadratic that replaces the loss in this iteration; zero while the classes do not act.
     pub fn quadratic(&self) -> f64 {
         self.active.as_ref().map_or(0.0, |active| active.value(&self.scores))
     }

@@ -1,8 +1,8 @@
 //! Squared distances of all pairs, tile by tile.
 //!
-//! Products of centred tiles say which pairs may be near enough; those are measured by differences.
-//! Only differences are ever used as distances, so a pair has the same one wherever it is met, a
-//! twin is at zero exactly, and both ends of a pair agree to the bit.
+//! Products of centred tiles show which pairs may be near enough; those are measured by differences.
+//! Only differences are used as distances, so a pair always has the same distance, twins are at
+//! exactly zero, and both ends of a pair agree to the bit.
 
 use rayon::prelude::*;
 
@@ -83,7 +83,7 @@ impl Cloud {
     /// For every sample $i$, what `take` makes of all $(j,z_{ij})$, $j\ne i$ ascending, with
     /// $z_{ij}\le r_i+r_j$, where $r$ is `reach`. Rounding may let a few more through, never fewer.
     ///
-    /// Cost $nN^2$ multiply-adds; memory a tile a thread and what `take` keeps.
+    /// Cost $nN^2$ multiply-adds; memory: one tile per thread and what `take` keeps.
     pub(super) fn rows<R: Send>(
         &self,
         reach: &[f64],
@@ -131,7 +131,7 @@ impl Cloud {
         lists
     }
 
-    // A call of its own: the scan around it stays small.
+    // A separate call, so that the scan around it stays small.
     #[inline(never)]
     fn measured(&self, i: usize, j: usize) -> f64 {
         wide(

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-/// Candidate pairs from which an evaluation is worth more than one thread.
-const LARGE: usize = 1 << 17;
-/// Rows that one thread takes at once then.
+/// Minimum number of candidate pairs for an evaluation in several threads.
+const MIN_PARALLEL: usize = 1 << 17;
+/// Rows that one thread then takes at once.
 const ROWS: usize = 64;
 
 /// Candidate pairs as rows in both directions, with $(z_{ij}-z_0)/2\beta_L$ for a common $z_0$.
@@ -43,7 +43,7 @@ impl Pairs {
         self.starts.len() - 1
     }
 
-    /// Stored entries, two a pair.
+    /// Stored entries, two per pair.
     pub(super) fn entries(&self) -> usize {
         self.others.len()
     }
@@ -64,14 +64,14 @@ pub(super) struct Dual<'a> {
     border: &'a [f64],
 }
 
-/// A point and what there is to know about it.
+/// A point, with its gradient and active pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) u: Vec<f64>,
     pub(super) gradient: Vec<f64>,
     /// Active pairs of every node.
     pub(super) degrees: Vec<u32>,
-    /// The other ends of active pairs, each row at the place where the candidates have theirs.
+    /// The other ends of active pairs, each row at the offset of its candidates.
     others: Vec<u32>,
     mean: f64,
     /// Largest violation of $d_i=\sum_jw_{ij}$ over the largest degree.
@@ -79,7 +79,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// $d_i$, the degree that the dual point says.
+    /// $d_i$, the degree at the dual point.
     pub(super) fn degree(&self, i: usize) -> f64 {
         1.0 + (self.u[i] - self.mean)
     }
@@ -146,7 +146,7 @@ impl<'a> Dual<'a> {
         gradient.resize(n, 0.0);
         degrees.resize(n, 0);
         others.resize(self.start(n), 0);
-        let width = if self.pairs.entries() < LARGE { n } else { ROWS };
+        let width = if self.pairs.entries() < MIN_PARALLEL { n } else { ROWS };
         let mut rest = &mut others[..];
         let places: Vec<&mut [u32]> = (0..n)
             .step_by(width)
@@ -208,7 +208,7 @@ impl<'a> Dual<'a> {
     pub(super) fn curve(&self, state: &State, p: &[f64], out: &mut [f64]) {
         let n = p.len();
         let twice_mean = 2.0 * p.iter().sum::<f64>() / n as f64;
-        let width = if self.pairs.entries() < LARGE { n } else { ROWS };
+        let width = if self.pairs.entries() < MIN_PARALLEL { n } else { ROWS };
         out.par_chunks_mut(width).enumerate().for_each(|(part, out)| {
             for (at, out) in out.iter_mut().enumerate() {
                 let i = part * width + at;
@@ -234,7 +234,7 @@ impl<'a> Dual<'a> {
                     }
                 }
             }
-            // Every pair is met from both ends.
+            // Every pair is counted from both ends.
             (2.0 * n as f64 + sum) / count
         };
         // Newton's method on a convex increasing function: from the right, in finitely many steps.
@@ -253,7 +253,7 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// How far a node's degree rises over `own` if it alone answers to these pulls: $\tau\ge0$ with
+/// How far a node's degree rises over `own` if it alone responds to these pulls: $\tau\ge0$ with
 /// $\sum_j[s_j-\tau]_+=2(\mathrm{own}+\tau)$.
 pub(super) fn answer(own: f64, pulls: impl Iterator<Item = f64> + Clone) -> f64 {
     // Newton's method on a convex decreasing function: from the left, in finitely many steps.
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_answers_to_the_pulls_that_outlast_its_answer() {
+    fn a_node_responds_to_the_pulls_that_outlast_its_response() {
         // [3 − τ] + [5 − τ] = 2τ at τ = 2; the pull of 1 is gone by then.
         assert_eq!(answer(0.0, [1.0, 3.0, 5.0].into_iter()), 2.0);
         assert_eq!(answer(4.0, [3.0, 5.0].into_iter()), 0.0);

@@ -8,10 +8,10 @@ use super::newton::Newton;
 use super::{row_weights, unit};
 use crate::{Error, Matrix, Real, Result};
 
-/// Pairs without a weight are kept up to this share of the mean pull: so far a new sample seldom
-/// reaches.
+/// Pairs without a weight are kept up to this share of the mean pull: a new sample seldom reaches
+/// further.
 const MARGIN: f64 = 1.0;
-/// By how much the margin grows for the samples that do.
+/// Factor by which the margin grows for the samples that do.
 const WIDEN: f64 = 8.0;
 
 /// Ties new samples to a learnt graph, each as if the graph had been learnt with it.
@@ -42,7 +42,7 @@ impl Joiner {
     /// Cost $2nN^2$ multiply-adds; memory two copies of the samples and about twice the graph.
     ///
     /// # Errors
-    /// If `smoothness` is not positive, a number is not finite, or there is not one potential a
+    /// If `smoothness` is not positive, a number is not finite, or there is not one potential per
     /// sample.
     pub fn new<T: Real>(
         samples: &Matrix<T>,
@@ -84,11 +84,11 @@ impl Joiner {
     /// For each new sample (column), the training samples that it is tied to, ascending, with
     /// weights $w_j>0$: the last row of the graph learnt over $N+1$ samples, of trace $N+1$.
     ///
-    /// Each is independent of the others. None can be tied if there are no training samples, and a
-    /// far one may not be.
+    /// Each is independent of the others. Without training samples there are no ties, and a far
+    /// sample may have none.
     ///
     /// # Panics
-    /// If the new samples have another number of features.
+    /// If the new samples have a different number of features.
     #[must_use]
     pub fn join<T: Real>(&self, new: &Matrix<T>) -> Vec<Vec<(u32, f64)>> {
         assert_eq!(new.rows(), self.cloud.n_features(), "features of new samples");
@@ -108,7 +108,7 @@ impl Joiner {
                     self.solve(&x, pairs, margin, newton)
                 })
                 .collect();
-            // Every sample climbs the same ladder of margins, whatever the others need.
+            // Every sample goes through the same margins, whatever the others need.
             let mut again = Vec::new();
             for (i, found) in waiting.into_iter().zip(found) {
                 match found {
@@ -151,7 +151,7 @@ impl Joiner {
         let dual = Dual::bordered(pairs, shift, &border);
         newton.minimise(&dual);
         let state = &newton.state;
-        // Two ends of a pair that was left out: their pull grew by what both fell.
+        // An omitted pair: its pull grew by as much as both potentials fell.
         let mut fell = [f64::NEG_INFINITY; 2];
         for (u, before) in state.u[..n].iter().zip(&self.u) {
             let by = before - shift / 2.0 - u;

@@ -6,13 +6,13 @@
 //! \operatorname{tr}L=N,\;L1=0,\;L_{ij}=L_{ji}\le0 .$$
 //! In edge weights $w_{ij}=-L_{ij}$, squared distances $z_{ij}$ and degrees $d_i=\sum_jw_{ij}$ it is
 //! $\min_{w\ge0}\sum_{i<j}w_{ij}z_{ij}+\beta_L(\sum_id_i^2+2\sum_{i<j}w_{ij}^2)$ with
-//! $\sum_{i<j}w_{ij}=N/2$, and the solution has one potential $y_i$ a node and one level $\nu$:
+//! $\sum_{i<j}w_{ij}=N/2$, and the solution has one potential $y_i$ per node and one level $\nu$:
 //! $$w_{ij}=\frac{[\nu-z_{ij}-y_i-y_j]_+}{4\beta_L},\qquad y_i=2\beta_Ld_i .$$
 //!
 //! Paper: a general quadratic program in $N(N+1)/2$ unknowns. Here its dual in $N$ unknowns is
 //! solved by Newton's method over the pairs that may have a weight: the nearest neighbours first,
-//! then all pairs that the solution so far says must join, until there are none. So the memory is
-//! that of the solution, however it is spread over the nodes.
+//! then all pairs that must join by the solution so far, until there are none. So the memory is that
+//! of the solution, however it is spread over the nodes.
 
 mod cloud;
 mod dual;
@@ -32,8 +32,8 @@ use crate::{Error, Matrix, Real, Result};
 
 /// Nearest neighbours of a sample that are candidates from the start.
 const N_NEIGHBOURS: usize = 16;
-/// Every round adds pairs and most graphs need three.
-const ROUNDS: usize = 200;
+/// Every round adds pairs; most graphs need three.
+const MAX_ROUNDS: usize = 200;
 /// A pair that is missing is one whose pull exceeds this share of the largest degree.
 const MISSING: f64 = 1e-12;
 
@@ -78,10 +78,10 @@ pub struct Solution {
 /// Learns the graph of `samples` (columns); `smoothness` is $\beta_L>0$, in units of squared
 /// distances.
 ///
-/// A single sample can have no pair, so that $\operatorname{tr}L=N$ cannot hold: its graph is empty,
+/// A single sample has no pair, so $\operatorname{tr}L=N$ cannot hold: its graph is empty,
 /// its potential and the level are zero.
 ///
-/// Cost $nN^2$ multiply-adds a round, a few rounds, and per Newton step a few dozen passes over the
+/// Cost $nN^2$ multiply-adds per round, a few rounds, and per Newton step a few dozen passes over the
 /// pairs; memory in proportion to the pairs that have a weight.
 ///
 /// # Errors
@@ -105,7 +105,7 @@ pub fn learn<T: Real>(samples: &Matrix<T>, smoothness: f64) -> Result<Solution> 
     let mut newton = Newton::default();
     newton.state.u = vec![0.0; n];
     let mut n_iterations = 0;
-    for n_rounds in 1..=ROUNDS {
+    for n_rounds in 1..=MAX_ROUNDS {
         let pairs = Pairs::from_rows(&rows);
         let dual = Dual::new(&pairs);
         n_iterations += newton.minimise(&dual);
@@ -126,7 +126,7 @@ pub fn learn<T: Real>(samples: &Matrix<T>, smoothness: f64) -> Result<Solution> 
         }
         add_pairs(&mut rows, &missing);
     }
-    Err(diverged(ROUNDS, newton.state.residual))
+    Err(diverged(MAX_ROUNDS, newton.state.residual))
 }
 
 /// $2\beta_L$, the unit in which distances are counted.
@@ -136,11 +136,11 @@ fn unit(smoothness: f64) -> Result<f64> {
 }
 
 fn diverged(iteration: usize, residual: f64) -> Error {
-    let what = format!("the learnt graph is not settled, its residual is {residual:e}");
+    let what = format!("the learnt graph has not converged: its residual is {residual:e}");
     Error::Diverged { step: "graph", iteration, what }
 }
 
-/// EdgeLists of (other, gap) of each node.
+/// Lists of (other, gap) for each node.
 type EdgeLists = Vec<Vec<(u32, f64)>>;
 
 /// The nearest neighbours of every sample, both ways, and the distance of the nearest pair of all.
@@ -158,11 +158,11 @@ fn nearest_pairs<T: Real>(samples: &Matrix<T>, cloud: &Cloud, unit: f64) -> (Edg
     (rows, nearest)
 }
 
-/// Pairs that are no candidates yet but must have a weight, found from one end or both.
+/// Pairs that are not yet candidates but must have a weight, found from one end or both.
 ///
-/// Far from the solution nearly all pairs can be of this kind. A node that gets so many new pairs
-/// will answer with a higher potential; only those that pull even then are taken, the strongest
-/// among them always.
+/// Far from the solution nearly all pairs can be of this kind. A node that gets that many new pairs
+/// will respond with a higher potential; only those that pull even then are taken, and always the
+/// strongest.
 fn missing_pairs(
     cloud: &Cloud,
     pairs: &Pairs,

@@ -2,18 +2,18 @@
 
 use super::dual::{Dual, State};
 
-/// Residual at which to stop, far below what any use of the weights could notice.
-const SETTLED: f64 = 1e-12;
+/// Residual at which to stop, far below what matters in any use of the weights.
+const TOLERANCE: f64 = 1e-12;
 /// Residual that counts as solved when no step improves it any more.
 pub(super) const SOLVED: f64 = 1e-9;
-/// A handful of steps is usual; the limit is there for what no test has shown.
-const STEPS: usize = 500;
-/// Of conjugate gradients in one step: the condition number is about the largest active degree.
-const INNER_STEPS: usize = 1000;
-/// Trials along one direction.
-const TRIALS: usize = 40;
+/// A handful of steps is usual; the limit is for cases that no test has shown.
+const MAX_STEPS: usize = 500;
+/// For conjugate gradients in one step: the condition number is about the largest active degree.
+const MAX_INNER_STEPS: usize = 1000;
+/// Maximum number of trials along one direction.
+const MAX_TRIALS: usize = 40;
 
-/// Room for the iteration, to be used again for another problem.
+/// Buffers of the iteration, to be used again for another problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {
     pub(super) state: State,
@@ -27,17 +27,17 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Minimises from `state.u`, leaves the solution in `state` and says how many steps it took.
+    /// Minimises from `state.u`, leaves the solution in `state` and returns the number of steps.
     ///
-    /// The function is piecewise quadratic and falls with every step, so no piece is met twice once
+    /// The function is piecewise quadratic and falls with every step, so no piece is visited twice once
     /// its minimum is found: the method ends. Whether it did is in `state.residual`.
     pub(super) fn minimise(&mut self, dual: &Dual) -> usize {
         dual.evaluate(&mut self.state);
         let mut best = f64::INFINITY;
-        for step in 0..STEPS {
+        for step in 0..MAX_STEPS {
             let residual = self.state.residual;
             let stuck = residual >= best && best <= SOLVED;
-            if residual <= SETTLED || residual.is_nan() || stuck {
+            if residual <= TOLERANCE || residual.is_nan() || stuck {
                 return step;
             }
             best = best.min(residual);
@@ -55,7 +55,7 @@ impl Newton {
                 return step;
             }
         }
-        STEPS
+        MAX_STEPS
     }
 
     /// `step` $=-H^{-1}\nabla h$ by conjugate gradients, to `accuracy` relative to the gradient.
@@ -84,7 +84,7 @@ impl Newton {
         self.direction.clone_from(&self.preconditioned);
         let target = accuracy * product(&self.rest, &self.rest).sqrt();
         let mut progress = product(&self.rest, &self.preconditioned);
-        for _ in 0..INNER_STEPS {
+        for _ in 0..MAX_INNER_STEPS {
             dual.curve(&self.state, &self.direction, &mut self.image);
             let length = progress / product(&self.direction, &self.image);
             if !length.is_finite() {
@@ -115,7 +115,7 @@ impl Newton {
         // (length, slope) on either side of the zero.
         let (mut low, mut high) = ((0.0, first), (1.0, 0.0));
         let mut length = 1.0;
-        for trial in 0..TRIALS {
+        for trial in 0..MAX_TRIALS {
             self.trial.u.clear();
             self.trial.u.extend(self.state.u.iter().zip(&self.step).map(|(u, d)| u + length * d));
             dual.evaluate(&mut self.trial);

@@ -1,4 +1,4 @@
-//! What the user asks of the preparation: the name of a step and what stands after its `=`.
+//! A preparation step as the user writes it: its name and the argument after its `=`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::Kind;
 use crate::{Error, Result};
 
-/// One step asked for, such as `standardise`, `pca=300` or `join=[deskew,gradients=9/4/2 | none]`;
+/// One requested step, such as `standardise`, `pca=300` or `join=[deskew,gradients=9/4/2 | none]`;
 /// read with [`str::parse`], written back by `Display`.
 ///
 /// ```
@@ -30,7 +30,7 @@ impl StepChoice {
         self.name
     }
 
-    /// What stands after the `=`, if there is one.
+    /// The argument after the `=`, if there is one.
     pub(super) fn argument(&self) -> Option<&str> {
         self.argument.as_deref()
     }
@@ -51,7 +51,7 @@ impl StepChoice {
         if self.argument.is_none() { Ok(()) } else { Err(self.refuse("the name alone")) }
     }
 
-    /// The error that says which arguments would be accepted.
+    /// The error that names the accepted arguments.
     pub(super) fn refuse(&self, allowed: impl Into<String>) -> Error {
         let got = match self.argument.as_deref() {
             None => "missing",

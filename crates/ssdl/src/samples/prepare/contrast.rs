@@ -1,4 +1,4 @@
-//! `contrast=INNER/OUTER`: light taken out of faces, after Tan and Triggs.
+//! `contrast=INNER/OUTER`: uneven light removed from faces, after Tan and Triggs.
 
 use rand::Rng;
 
@@ -9,15 +9,15 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "contrast",
     usage: "contrast[=INNER/OUTER]",
-    sentence: "faces freed of their light (Tan and Triggs): gamma, difference of Gaussians of INNER \
-               and OUTER pixels, equalised contrast; 1/2 if nothing is said",
+    sentence: "faces under even light (Tan and Triggs): gamma, difference of Gaussians of INNER and \
+               OUTER pixels, equalised contrast; 1/2 by default",
     check: |plan| widths(plan).map(drop),
 };
 
 const GAMMA: f32 = 0.2;
 /// The exponent of the two means, small so that a few strong edges do not set the scale.
 const SOFTNESS: f32 = 0.1;
-/// Where strong contrasts are cut off.
+/// Strong contrasts are cut off here.
 const CEILING: f32 = 10.0;
 /// Widest Gaussian, in pixels.
 const WIDEST: f32 = 64.0;
@@ -38,8 +38,8 @@ fn widths(plan: &StepChoice) -> Result<[f32; 2]> {
 /// $v^{0.2}$; difference of two Gaussians; division by the mean of $\lvert v\rvert^{0.1}$ to the
 /// power of 10, first plain, then with $\lvert v\rvert$ cut off at 10; $10\tanh(v / 10)$.
 ///
-/// Pixels below 0 count as 0; beyond the border the image goes on as its last pixel. An even image
-/// becomes 0. Nothing is learnt from the training samples; how bright an image is does not matter.
+/// Pixels below 0 count as 0; beyond the border the last pixel is repeated. An even image becomes 0.
+/// Nothing is learnt from the training samples; the brightness of an image does not matter.
 #[derive(Debug)]
 pub(super) struct Contrast {
     plan: StepChoice,
@@ -64,7 +64,7 @@ impl Contrast {
         blur(light, self.image, outer, half, blurred);
         out.iter_mut().zip(blurred.iter()).for_each(|(v, wide)| *v -= wide);
         let peak = |values: &[f32]| values.iter().fold(0.0, |peak: f32, v| peak.max(v.abs()));
-        // What the blurs leave where the image is even is rounding, which must not be blown up.
+        // Where the image is even the blurs leave rounding errors, which must not be amplified.
         let rounding = 1e-5 * peak(light);
         out.iter_mut().filter(|v| v.abs() <= rounding).for_each(|v| *v = 0.0);
         for ceiling in [f32::INFINITY, CEILING] {
@@ -79,8 +79,8 @@ impl Contrast {
 fn typical(values: &[f32], ceiling: f32) -> f32 {
     let sum: f64 = values.iter().map(|v| f64::from(v.abs().min(ceiling).powf(SOFTNESS))).sum();
     let mean = sum / values.len() as f64;
-    // Where nearly all pixels are even the mean may vanish in single precision; the others then
-    // are as large as can be.
+    // Where nearly all pixels are even the mean may vanish in single precision; the others are then
+    // as large as possible.
     (mean.powf(f64::from(SOFTNESS).recip()) as f32).max(f32::MIN_POSITIVE)
 }
 
@@ -167,7 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn normalised(image: [usize; 2], pixels: Vec<f32>) -> Vec<f32> {
-        let layout = Layout::new(pixels.len(), Some(image)).expect("a pixel a feature");
+        let layout = Layout::new(pixels.len(), Some(image)).expect("one pixel per feature");
         let step = Contrast::new(&"contrast".parse().expect("plan"), layout).expect("fits");
         let features = Matrix::from_columns(pixels.len(), 1, pixels).expect("length");
         step.map(features).into_vec()

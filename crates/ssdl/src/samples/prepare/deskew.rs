@@ -9,8 +9,8 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "deskew",
     usage: "deskew",
-    sentence: "images sheared upright and centred, by their moments; strokes bright on a dark border, \
-               pixels from 0, or dark on a bright one",
+    sentence: "images sheared upright and centred, by their moments; strokes are bright on a dark \
+               border, with pixels from 0, or dark on a bright one",
     check: StepChoice::nothing,
 };
 
@@ -19,19 +19,18 @@ pub(super) const DESCRIPTION: Description = Description {
 /// $v'(x, y) = v(\bar x + (x - x_0) + s\,(y - y_0),\; \bar y + (y - y_0))$ with
 /// $s = \mu_{11} / \mu_{02}$, linear between pixels and 0 outside.
 ///
-/// Moments weigh pixels by their value, below 0 as 0; where the border of an image is bright, by what is
-/// missing to its brightest pixel, so that ink on paper is sheared like light on black. An image without
-/// mass stays. Without the move
-/// to the middle, gradients of digits that are not centred gain little from the shear. Nothing is
-/// learnt from the training samples.
+/// Moments weigh pixels by their value, below 0 as 0; where the border of an image is bright, by the
+/// difference to its brightest pixel, so that ink on paper is sheared like light on black. An image
+/// without mass stays as it is. Without the move to the middle, gradients of digits that are not
+/// centred gain little from the shear. Nothing is learnt from the training samples.
 #[derive(Debug)]
 pub(super) struct Deskew {
     plan: StepChoice,
     image: [usize; 2],
 }
 
-/// Steepest shear: 45 degrees. What leans more is a horizontal stroke, and no shear makes it upright.
-const STEEPEST: f64 = 1.0;
+/// Largest shear: 45 degrees. A stroke that leans more is horizontal, and no shear makes it upright.
+const MAX_SHEAR: f64 = 1.0;
 
 impl<T: Real> PreparationStep<T> for Deskew {
     fn fit(plan: &StepChoice, _: &Matrix<T>, layout: Layout, _: &mut dyn Rng) -> Result<Self> {
@@ -153,7 +152,7 @@ fn posture(image: &[f32], width: usize) -> Option<Posture> {
     let (mixed, square) = (mixed - centre[1] * along_x, square - centre[1] * along_y);
     // Less than a hundredth of a row of spread is rounding, or the dust around a horizontal line.
     let skew = if square <= 1e-4 * mass { 0.0 } else { mixed / square };
-    Some(Posture { centre, skew: skew.clamp(-STEEPEST, STEEPEST) })
+    Some(Posture { centre, skew: skew.clamp(-MAX_SHEAR, MAX_SHEAR) })
 }
 
 #[cfg(test)]
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn images_that_are_upright_already_stay() {
+    fn upright_images_stay_as_they_are() {
         let line = [0.0, 0.0, 0.0, /**/ 1.0, 2.0, 1.0, /**/ 0.0, 0.0, 0.0];
         for image in [[0.0; 9], [-1.0; 9], [3.0; 9], line] {
             assert_eq!(deskewed(&image, 3), image);

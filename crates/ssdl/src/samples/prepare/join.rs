@@ -14,13 +14,13 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "join",
     usage: "join=[STEP,STEP | STEP]",
-    sentence: "several preparations side by side, each of unit length: branches parted by |, their \
-               steps by commas, none for the samples as they are",
+    sentence: "several preparations side by side, each of unit length: branches separated by |, \
+               their steps by commas; none keeps the samples as they are",
     check: |plan| branches(plan).map(drop),
 };
 
 /// The word for a branch that leaves the samples as they are.
-const NOTHING: &str = "none";
+const UNCHANGED: &str = "none";
 
 /// The plans of each branch. Errors name the character of the argument, counted from 1.
 fn branches(plan: &StepChoice) -> Result<Vec<Vec<StepChoice>>> {
@@ -47,10 +47,10 @@ fn branches(plan: &StepChoice) -> Result<Vec<Vec<StepChoice>>> {
             if step.trim().is_empty() {
                 return Err(refuse(
                     at,
-                    "a step is missing; write none for the samples as they are",
+                    "a step is missing; write none to keep the samples as they are",
                 ));
             }
-            if branch.trim() != NOTHING {
+            if branch.trim() != UNCHANGED {
                 plans.push(step.parse().map_err(|error: crate::Error| {
                     let lead = step.len() - step.trim_start().len();
                     refuse(at + lead, &error.to_string())
@@ -65,7 +65,7 @@ fn branches(plan: &StepChoice) -> Result<Vec<Vec<StepChoice>>> {
 }
 
 /// Branches side by side: $x' = (f_1(x) / \lVert f_1(x)\rVert, f_2(x) / \lVert f_2(x)\rVert, \dots)$,
-/// each branch a list of steps of its own; what a branch makes 0 stays 0.
+/// each branch with its own list of steps; zeros stay zero.
 #[derive(Debug)]
 pub(super) struct Join<T> {
     plan: StepChoice,
@@ -144,7 +144,7 @@ impl<T: Real> PreparationStep<T> for Join<T> {
         }
     }
 
-    /// As everywhere, but an overflow names the step within the branch: scaling would hide it.
+    /// As for other steps, but an overflow names the step within the branch: scaling would hide it.
     fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
         check_n_features(self.n_in, &features)?;
         self.side_by_side(&features, |step, mapped| step.apply(mapped))

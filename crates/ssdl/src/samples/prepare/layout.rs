@@ -1,4 +1,4 @@
-//! How the numbers of a sample lie, and the loop that maps images one by one.
+//! How the numbers of a sample are arranged, and the loop that maps images one by one.
 
 use super::StepChoice;
 use crate::{Error, Matrix, Real, Result};
@@ -29,19 +29,21 @@ impl Layout {
                 return Err(Error::Shape { what, expected: n_features, got: pixels });
             }
             if height.max(width) > LONGEST_SIDE {
-                let text = format!("an image of {height}x{width}; sides end at {LONGEST_SIDE}");
+                let text = format!(
+                    "an image of {height}x{width}; a side has at most {LONGEST_SIDE} pixels"
+                );
                 return Err(Error::Samples(text));
             }
         }
         Ok(Self { n_features, image })
     }
 
-    /// What a step makes, which vouches for the sizes.
+    /// The layout that a step makes; the step guarantees the sizes.
     pub(super) fn made(n_features: usize, image: Option<[usize; 2]>) -> Self {
         Self { n_features, image }
     }
 
-    /// Samples that are no images.
+    /// Samples that are not images.
     #[must_use]
     pub fn flat(n_features: usize) -> Self {
         Self { n_features, image: None }
@@ -59,20 +61,20 @@ impl Layout {
         self.image
     }
 
-    /// Height and width, for a step that cannot do without.
+    /// Height and width, for a step that needs them.
     pub(super) fn pixels(&self, plan: &StepChoice) -> Result<[usize; 2]> {
         self.image.ok_or_else(|| {
             Error::Samples(format!(
-                "the preparation step `{plan}` works on images, and these are none: give the shape \
-                 with --image HEIGHTxWIDTH (`FitOptions::image`), and put the step before those that \
-                 leave the pixels behind, such as pca, projection, gradients and join"
+                "the preparation step `{plan}` works on images, but these samples are none: give the \
+                 shape with --image HEIGHTxWIDTH (`FitOptions::image`), and put the step before those \
+                 that no longer give pixels, such as pca, projection, gradients and join"
             ))
         })
     }
 }
 
-/// Maps every image by itself, in single precision: `work` gets a sample and fills its `n_out`
-/// numbers, with buffers of its own from `buffers`.
+/// Maps every image on its own, in single precision: `work` gets a sample and fills its `n_out`
+/// numbers, with its own buffers from `buffers`.
 ///
 /// A sample outside the range of single precision comes out as NaN, which the caller refuses.
 pub(super) fn map_images<T: Real, B>(
@@ -81,11 +83,11 @@ pub(super) fn map_images<T: Real, B>(
     buffers: impl Fn() -> B + Sync + Send,
     work: impl Fn(&mut B, &[f32], &mut [f32]) + Sync + Send,
 ) -> Matrix<T> {
-    /// Samples that a thread takes at least, so that buffers are seldom made.
-    const AT_ONCE: usize = 16;
+    /// Minimum number of samples per thread, so that buffers are seldom made.
+    const MIN_SAMPLES: usize = 16;
     let mut out = Matrix::zeros(n_out, features.columns());
     let make = || (vec![0f32; features.rows()], vec![0f32; n_out], buffers());
-    let columns = out.par_columns_mut().enumerate().with_min_len(AT_ONCE);
+    let columns = out.par_columns_mut().enumerate().with_min_len(MIN_SAMPLES);
     columns.for_each_init(make, |(image, mapped, buffers), (j, out)| {
         for (pixel, x) in image.iter_mut().zip(features.column(j)) {
             *pixel = x.wide() as f32;

@@ -9,8 +9,8 @@ use crate::{Error, Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "logarithm",
     usage: "logarithm[=STRENGTH]",
-    sentence: "ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven light; STRENGTH 255 if \
-               nothing is said",
+    sentence: "ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven light; STRENGTH is 255 \
+               by default",
     check: |plan| strength(plan).map(drop),
 };
 

@@ -33,7 +33,7 @@ use rand::Rng;
 
 use crate::{Error, Matrix, Real, Result};
 
-/// Every kind of step there is, in the order the help shows them.
+/// Every kind of step, in the order of the help.
 fn kinds<T: Real>() -> Vec<Kind<T>> {
     vec![
         Kind::of::<scale::Scale>(scale::DESCRIPTION),
@@ -50,7 +50,7 @@ fn kinds<T: Real>() -> Vec<Kind<T>> {
     ]
 }
 
-/// What a kind of step is called, takes and does.
+/// The name of a kind of step, its arguments and what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
     /// The word a plan starts with.
@@ -75,8 +75,8 @@ pub fn known() -> Vec<Description> {
 /// A sample comes out with the same bits whatever the other samples are and however many threads
 /// run.
 pub trait PreparationStep<T: Real>: Debug + Send + Sync {
-    /// Fits the step on `features` (`n_in × n_samples`, finite, not empty), which lie as `layout`
-    /// says; random steps draw from `rng`.
+    /// Fits the step on `features` (`n_in × n_samples`, finite, not empty), arranged as in `layout`;
+    /// random steps draw from `rng`.
     ///
     /// # Errors
     /// If the plan asks for more than the samples give, or for images where there are none.
@@ -111,12 +111,12 @@ pub trait PreparationStep<T: Real>: Debug + Send + Sync {
         None
     }
 
-    /// How the features that go out lie.
+    /// How the features that go out are arranged.
     fn layout_out(&self) -> Layout {
         Layout::made(self.n_out(), self.image())
     }
 
-    /// The fitted numbers by name, none unless said; vectors are matrices of one column.
+    /// The fitted numbers by name, none by default; vectors are matrices of one column.
     fn tensors(&self) -> Vec<(String, Matrix<T>)> {
         Vec::new()
     }
@@ -128,7 +128,7 @@ pub trait PreparationStep<T: Real>: Debug + Send + Sync {
     /// Maps `n_in × n_samples` to `n_out × n_samples`.
     ///
     /// # Errors
-    /// If the number of features is another, or a sample leaves the range of the number type.
+    /// If the number of features is wrong, or a sample leaves the range of the number type.
     fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
         check_n_features(self.n_in(), &features)?;
         let mapped = self.map(features);
@@ -143,14 +143,14 @@ pub trait PreparationStep<T: Real>: Debug + Send + Sync {
     }
 }
 
-/// The saved tensors of one step, handed out only when they have the shape asked for.
+/// The saved tensors of one step, handed out only if they have the requested shape.
 pub struct Tensors<'a, T> {
     prefix: String,
     find: &'a mut dyn FnMut(&str) -> Option<Matrix<T>>,
 }
 
 impl<T: Real> Tensors<'_, T> {
-    /// The tensors of the part at `position`, whose names go on with it.
+    /// The tensors of the part at `position`, which is the next part of their names.
     fn within(&mut self, position: usize) -> Tensors<'_, T> {
         Tensors { prefix: format!("{}{position}.", self.prefix), find: &mut *self.find }
     }

@@ -134,7 +134,7 @@ fn leading_eigenvectors(symmetric: &Matrix<f64>, count: usize) -> Option<Matrix<
 }
 
 /// Gram–Schmidt; a column that lies within the ones before it, as happens when the samples span
-/// fewer directions than asked for, gives way to a direction the samples do not have.
+/// fewer directions than requested, is replaced by a direction the samples do not have.
 fn make_orthonormal(columns: &mut Matrix<f64>) {
     let n = columns.rows();
     // Below this share of the first column, the Gram matrix has squared a direction into noise.
@@ -155,7 +155,7 @@ fn make_orthonormal(columns: &mut Matrix<f64>) {
 /// Takes the directions `before` (orthonormal, one after another) out of `column`; returns the norm
 /// of what is left.
 fn take_away(before: &[f64], column: &mut [f64]) -> f64 {
-    // Twice, as one pass leaves rounding errors the size of what it took away.
+    // Twice, as one pass leaves rounding errors of the size of what it removed.
     for _ in 0..2 {
         for direction in before.chunks_exact(column.len()) {
             axpy(-inner(direction, column), direction, column);

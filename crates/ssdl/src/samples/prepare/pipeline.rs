@@ -10,9 +10,9 @@ use crate::random::{self, Purpose};
 use crate::samples::check_features;
 use crate::{Error, Matrix, Real, Result};
 
-/// Features that a preparation may make of each one that comes in: more is a slip of the keyboard,
+/// Maximum number of features that a preparation may make of each raw one: more is a typing error,
 /// and would fill the memory.
-const GROWTH: usize = 128;
+const MAX_GROWTH: usize = 128;
 /// What the names of all tensors start with.
 const PREFIX: &str = "prepare.";
 
@@ -54,12 +54,12 @@ impl<T: Real> Pipeline<T> {
     ) -> Result<(Self, Matrix<T>)> {
         check_features(&features)?;
         let layout = Layout::new(features.rows(), image)?;
-        // One stream for the whole list: a second projection must not repeat the first one's draws.
+        // One stream for the whole list: a second projection must not repeat the draws of the first.
         let mut rng = random::stream(seed, Purpose::Projection);
         Self::fit_steps(plans, features, layout, &mut rng)
     }
 
-    /// The steps of [`fit`](Pipeline::fit), for features that are checked already.
+    /// The steps of [`fit`](Pipeline::fit), for features that are already checked.
     pub(super) fn fit_steps(
         plans: &[StepChoice],
         features: Matrix<T>,
@@ -80,10 +80,10 @@ impl<T: Real> Pipeline<T> {
     }
 
     fn add(&mut self, step: Arc<dyn PreparationStep<T>>) -> Result<()> {
-        let most = self.layout.n_features().saturating_mul(GROWTH);
-        if step.n_out() > most {
+        let max = self.layout.n_features().saturating_mul(MAX_GROWTH);
+        if step.n_out() > max {
             return Err(step.plan().refuse(format!(
-                "what makes at most {GROWTH} features of one: {most} of {}, and this makes {}",
+                "at most {MAX_GROWTH} features of one: {max} of {}, but this makes {}",
                 self.layout.n_features(),
                 step.n_out()
             )));
@@ -95,7 +95,7 @@ impl<T: Real> Pipeline<T> {
     /// Prepares samples, `n_features × n_samples` to `n_prepared × n_samples`.
     ///
     /// # Errors
-    /// If the number of features is another, there are no samples, a value is not finite, or a
+    /// If the number of features is wrong, there are no samples, a value is not finite, or a
     /// sample leaves the range of the number type.
     #[inline(never)]
     pub fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
@@ -132,7 +132,7 @@ impl<T: Real> Pipeline<T> {
         &self.steps
     }
 
-    /// What was asked for, in the order of the steps.
+    /// The plans of the steps, in order.
     #[must_use]
     pub fn plans(&self) -> Vec<StepChoice> {
         self.steps.iter().map(|step| step.plan().clone()).collect()
@@ -150,7 +150,7 @@ impl<T: Real> Pipeline<T> {
         self.named_tensors(PREFIX)
     }
 
-    /// The fitted numbers of all steps, their names after `prefix`.
+    /// The fitted numbers of all steps, their names starting with `prefix`.
     pub(super) fn named_tensors(&self, prefix: &str) -> Vec<(String, Matrix<T>)> {
         let mut tensors = Vec::new();
         for (position, step) in self.steps.iter().enumerate() {
@@ -166,7 +166,7 @@ impl<T: Real> Pipeline<T> {
     ///
     /// # Errors
     /// If a tensor is missing, has another shape or holds a value that no fit produces, or a step
-    /// does not go with the shape of the samples.
+    /// does not fit the shape of the samples.
     #[inline(never)]
     pub fn restore(
         plans: &[StepChoice],
@@ -181,7 +181,7 @@ impl<T: Real> Pipeline<T> {
         Self::restore_steps(plans, layout, &mut Tensors { prefix: PREFIX.into(), find })
     }
 
-    /// The steps of [`restore`](Pipeline::restore), for a layout that is checked already.
+    /// The steps of [`restore`](Pipeline::restore), for a layout that is already checked.
     pub(super) fn restore_steps(
         plans: &[StepChoice],
         layout: Layout,
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_does_not_depend_on_its_company() -> Result<()> {
+    fn a_sample_does_not_depend_on_the_others() -> Result<()> {
         for (n, texts) in [(10, &ALL[..]), (300, &["pca=90", "projection=33"])] {
             let raw = draw(n, 101, 4);
             check_company(texts, &raw)?;

@@ -9,7 +9,7 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "power",
     usage: "power=EXPONENT",
-    sentence: "each value to a power, its sign kept; power=0.5 after gradients compares histograms \
+    sentence: "each value to a power, with its sign kept; power=0.5 after gradients compares histograms \
                as shares rather than by their peaks",
     check: |plan| plan.positive().map(drop),
 };

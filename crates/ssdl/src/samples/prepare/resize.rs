@@ -9,7 +9,7 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "resize",
     usage: "resize=HEIGHTxWIDTH",
-    sentence: "images of HEIGHT by WIDTH pixels, linear in between, averaged where they shrink",
+    sentence: "images of HEIGHT by WIDTH pixels: interpolated linearly, averaged where they shrink",
     check: |plan| sides(plan).map(drop),
 };
 
@@ -75,7 +75,7 @@ fn mixtures(from: usize, to: usize) -> Vec<Mixture> {
         let end = ((centre + reach).floor() as usize).min(from - 1);
         let raw = (start..=end).map(|old| (1.0 - (old as f64 - centre).abs() / reach).max(0.0));
         let raw: Vec<f64> = raw.collect();
-        // Beyond the border there is nothing: what is left there takes over its weight.
+        // There are no pixels beyond the border: those inside take over their weight.
         let sum: f64 = raw.iter().sum();
         Mixture { start, weights: raw.iter().map(|weight| (weight / sum) as f32).collect() }
     };
@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn resized(text: &str, from: [usize; 2], pixels: Vec<f32>) -> Vec<f32> {
-        let layout = Layout::new(pixels.len(), Some(from)).expect("a pixel a feature");
+        let layout = Layout::new(pixels.len(), Some(from)).expect("one pixel per feature");
         let step = Resize::new(&text.parse().expect("plan"), layout).expect("fits");
         let features = Matrix::from_columns(pixels.len(), 1, pixels).expect("length");
         step.map(features).into_vec()

@@ -10,7 +10,7 @@ use crate::{Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "scale",
     usage: "scale=FACTOR",
-    sentence: "every sample to length FACTOR; a sample of zeros stays",
+    sentence: "every sample to length FACTOR; a sample of zeros stays zero",
     check: |plan| plan.positive().map(drop),
 };
 
@@ -54,7 +54,7 @@ impl<T: Real> PreparationStep<T> for Scale {
     }
 }
 
-/// Scales to this length; zeros stay.
+/// Scales to this length; zeros stay zero.
 pub(super) fn set_length<T: Real>(x: &mut [T], length: f64) {
     let squared = squared_norm(x);
     // Outside these bounds squares of f64 values may have overflowed or vanished.

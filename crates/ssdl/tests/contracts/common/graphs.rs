@@ -1,4 +1,4 @@
-//! Every graph there is, by name, and graphs as dense matrices.
+//! Every graph by name, and graphs as dense matrices.
 
 use ssdl::graph::lle::barycentres;
 use ssdl::graph::{
@@ -13,7 +13,7 @@ pub const WIDTH: Width = Width::Relative(0.7);
 /// A graph with its name.
 pub type Named<T> = (&'static str, Box<dyn Graph<T>>);
 
-/// Every graph on these samples, those that a user brings in all their forms.
+/// Every graph on these samples, with those given by a user in all forms.
 pub fn graphs<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<Named<T>> {
     let heat = Heat { n_neighbors: k, width: WIDTH };
     let ties = built(&heat, samples).laplacian.ties();
@@ -29,7 +29,7 @@ pub fn graphs<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<Named<T>> {
         ("given affinities", Box::new(Given::affinities(ties).unwrap())),
     ];
     let lists = Neighbours::within(samples, k);
-    // Lists and mixtures of nothing are not graphs.
+    // Empty lists and mixtures are not graphs.
     if lists.k() > 0 {
         let mixtures = Given::mixtures(lle_weights(samples, &lists)).unwrap();
         all.push(("given mixtures", Box::new(mixtures)));
@@ -43,7 +43,7 @@ pub fn built<T: Real>(graph: &dyn Graph<T>, samples: &Matrix<T>) -> Connected<T>
     graph.build(samples).unwrap()
 }
 
-/// The LLE weights of every sample on its neighbours, as a user would bring them.
+/// The LLE weights of every sample on its neighbours, as a user would give them.
 pub fn lle_weights<T: Real>(samples: &Matrix<T>, neighbours: &Neighbours) -> Csr<T> {
     let (n, k) = (samples.columns(), neighbours.k());
     let starts = (0..=n).map(|i| i * k).collect();

@@ -99,13 +99,13 @@ pub fn label_first(truth: &[usize], n_classes: usize, per_class: usize) -> Label
     Labels::new(class_names(n_classes), assigned.collect()).unwrap()
 }
 
-/// The problem most tests of whole fits use: 3 classes, 12 features, 90 samples, 4 labels a class.
+/// The problem most tests of whole fits use: 3 classes, 12 features, 90 samples, 4 labels per class.
 pub fn small_problem<T: Real>(seed: u64) -> (Samples<T>, Vec<usize>) {
     let (features, truth) = clouds(3, 12, 90, seed);
     (Samples::new(features, label_first(&truth, 3, 4)).unwrap(), truth)
 }
 
-/// FitOptions for tests: one thread, so that many small fits side by side do not fight for cores.
+/// Options for tests: one thread, so that many small fits side by side do not compete for cores.
 pub fn options<T: Real>() -> FitOptions<T> {
     FitOptions { threads: 1, ..FitOptions::default() }
 }
@@ -114,7 +114,7 @@ pub fn pairs(knobs: &[(&str, &str)]) -> Vec<(String, String)> {
     knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Fits with small sizes unless told otherwise; knobs of the graph are left out where there is none.
+/// Fits with small sizes unless given; knobs of the graph are omitted where there is none.
 pub fn fit<T: Real>(
     method: &dyn Method<T>,
     knobs: &[(&str, &str)],
@@ -141,20 +141,20 @@ pub fn small<T: Real>(method: &dyn Method<T>, knobs: &[(&str, &str)]) -> Vec<(St
     pairs(&all)
 }
 
-/// Whether the method has a knob of this name; what a knob is about applies to no other method.
+/// Whether the method has a knob of this name; a test of a knob applies to no other method.
 pub fn has<T: Real>(method: &dyn Method<T>, name: &str) -> bool {
     method.knobs().iter().any(|knob| knob.name == name)
 }
 
-/// Rows of the trace in one outer iteration: memberships and classifier take part only where the
-/// classes have a say in the codes.
+/// Rows of the trace in one outer iteration: memberships and classifier are there only where the
+/// classes act on the codes.
 pub fn steps_of_iteration<T: Real>(model: &Model<T>) -> usize {
     let weight = model.knobs().iter().find(|(name, _)| name == "discrimination");
     let classes_count = weight.is_some_and(|(_, value)| value.parse::<f64>().unwrap() > 0.0);
     if classes_count { 4 } else { 2 }
 }
 
-/// The rows of the loop; where the classifier is fitted after it, its row is the last and left out.
+/// The rows of the loop; where the classifier is fitted after it, its row is the last and omitted.
 pub fn rows_of_the_loop<T: Real>(model: &Model<T>) -> &[TraceRow] {
     let trace = &model.report().trace;
     match trace.split_last() {

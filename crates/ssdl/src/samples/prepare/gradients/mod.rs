@@ -1,6 +1,6 @@
 //! `gradients=ORIENTATIONS/CELL/BLOCK[/soft|/signed]`: histograms of oriented gradients.
 //!
-//! Here are cells, blocks and their normalisation; `sharp` and `soft` let the gradients vote.
+//! This file has cells, blocks and their normalisation; `sharp` and `soft` let the gradients vote.
 
 mod sharp;
 mod soft;
@@ -20,15 +20,15 @@ pub(super) const DESCRIPTION: Description = Description {
     usage: "gradients[=O/C/B[/VOTES]]",
     sentence: "histograms of gradients in O orientations, cells of C pixels, normalised in blocks of \
                B cells; VOTES soft: shared between neighbouring orientations and cells, signed: soft, \
-               and opposite directions apart; 9/4/2 if nothing is said",
+               with opposite directions apart; 9/4/2 by default",
     check: |plan| Knobs::read(plan).map(drop),
 };
 
 /// Where block-normalised values are cut off.
 const CLIP: f32 = 0.2;
-/// What is added to squared lengths, so that blocks without gradients stay 0.
-const SQUARED_LEAST: f32 = 1e-10;
-/// Pixels that are handled side by side.
+/// Added to squared lengths, so that blocks without gradients stay 0.
+const SQUARED_EPSILON: f32 = 1e-10;
+/// Pixels processed side by side.
 const LANES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ impl Knobs {
                 Ok(Self { orientations, cell, block, voting })
             }
             _ => Err(plan.refuse(
-                "three whole numbers (orientations, cell, block) such as 9/4/2, then /soft or /signed if \
-                 wanted: 1 to 180 orientations, at least 1 pixel a cell and 1 cell a block",
+                "three whole numbers (orientations, cell, block) such as 9/4/2, then optionally /soft or \
+                 /signed: 1 to 180 orientations, at least 1 pixel per cell and 1 cell per block",
             )),
         }
     }
@@ -83,7 +83,7 @@ impl Knobs {
 /// histograms are those of scikit-image: the magnitude goes whole to one of the equal ranges of angle,
 /// within its cell. Soft ones share it, linearly, between the two nearest orientations and the four
 /// nearest cells, as Dalal and Triggs do: a stroke that moves by a pixel or leans by a degree changes
-/// little. What a last cell would need beyond the image is left away. Each block of cells is scaled to
+/// little. A last cell that would reach beyond the image is omitted. Each block of cells is scaled to
 /// unit length, cut off at 0.2 and scaled again (L2-Hys, 1e-5); blocks move by one cell. Out come, block
 /// by block and row by row within a block, the histograms. Nothing is learnt from the training samples.
 #[derive(Debug)]
@@ -110,8 +110,8 @@ impl Gradients {
         if cells[0].min(cells[1]) < knobs.block {
             let [height, width] = image;
             return Err(plan.refuse(format!(
-                "a block that fits the image: {height}x{width} pixels hold {}x{} cells of {}, a \
-                 block takes {}x{}",
+                "a block that fits the image: {height}x{width} pixels hold {}x{} cells of {}, but a \
+                 block needs {}x{}",
                 cells[0], cells[1], knobs.cell, knobs.block, knobs.block
             )));
         }
@@ -169,13 +169,13 @@ impl Gradients {
                 for (row, part) in out.chunks_exact_mut(block * n).enumerate() {
                     part.copy_from_slice(&histograms[(top + row) * line + left * n..][..block * n]);
                 }
-                let length = (dot(out, out) + SQUARED_LEAST).sqrt();
+                let length = (dot(out, out) + SQUARED_EPSILON).sqrt();
                 for value in out.iter_mut() {
                     let share = *value / length;
                     // Not `min`, which would hide a NaN.
                     *value = if share > CLIP { CLIP } else { share };
                 }
-                let length = (dot(out, out) + SQUARED_LEAST).sqrt();
+                let length = (dot(out, out) + SQUARED_EPSILON).sqrt();
                 out.iter_mut().for_each(|value| *value /= length);
             }
         }
@@ -194,7 +194,7 @@ struct Row {
     down: Vec<f32>,
 }
 
-/// What votes need between pixels and histograms.
+/// Buffers for the votes, between pixels and histograms.
 struct Scratch {
     /// Places within a row of cells, one a pixel.
     places: Vec<u32>,
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(
             error,
             "knob `gradients` is 9/40/2; allowed: a block that fits the image: 16x12 pixels hold \
-             0x0 cells of 40, a block takes 2x2"
+             0x0 cells of 40, but a block needs 2x2"
         );
         assert!(step("gradients=9/4/4", [16, 12]).is_err());
         assert!(step("gradients=9/4/3", [16, 12]).is_ok());

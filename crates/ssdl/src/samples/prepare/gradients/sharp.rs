@@ -28,7 +28,7 @@ impl Sharp {
         Self { knobs, cells, borders: (1..n).map(border).collect(), starts: starts.collect() }
     }
 
-    /// Adds the magnitudes of row `y`; cells that the image cuts off are left away.
+    /// Adds the magnitudes of row `y`; cells that the image cuts off are omitted.
     #[inline(always)]
     pub fn vote(&self, y: usize, row: &mut Row, scratch: &mut Scratch, histograms: &mut [f32]) {
         let (line, used) =

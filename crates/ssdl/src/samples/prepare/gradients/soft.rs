@@ -65,7 +65,7 @@ impl Soft {
 }
 
 /// The two cells whose centres are nearest to each pixel of a side, weighted linearly by distance; the
-/// cells stand in the middle of the side. Beyond the outer centres one cell gets what is near enough.
+/// cells lie in the middle of the side. Beyond the outer centres one cell gets the pixels near enough.
 fn shares(side: usize, cells: usize, cell: usize) -> Vec<[Share; 2]> {
     let margin = (side - cells * cell) as f32 / 2.0;
     let one = |pixel: usize| {
