@@ -63,7 +63,7 @@ fn a_label_column_may_be_absent_and_its_labels_strange() {
     assert_eq!(bench.done("predict m.ssdl bare.csv --quiet"), with);
     bench.write("strange.csv", all.replace("rose", "daisy"));
     let said = bench.done("predict m.ssdl strange.csv --label-column kind --out p.csv");
-    assert!(said.contains("66.7 % of 30 known labels; 10 of them are of no class"), "{said}");
+    assert!(said.contains("66.7 % of 30 known labels; 10 of them are not classes"), "{said}");
 }
 
 #[test]
