@@ -146,7 +146,7 @@ pub fn see<T: Real>(
 pub struct Test<'a, T> {
     pub raw: &'a Matrix<T>,
     /// The samples as the model sees them, and its predictions.
-    pub judged: (&'a Seen<T>, &'a Prediction<T>),
+    pub predicted: (&'a Seen<T>, &'a Prediction<T>),
     pub truth: &'a [Option<String>],
     pub names: &'a Names,
 }
@@ -168,8 +168,8 @@ pub fn test_page<T: Real>(
         feature_names: test.names.features.as_deref(),
         judged: Judged::Others {
             raw: test.raw,
-            seen: test.judged.0,
-            prediction: test.judged.1,
+            seen: test.predicted.0,
+            prediction: test.predicted.1,
             truth: test.truth,
             names: test.names.samples.as_deref(),
         },

@@ -141,8 +141,8 @@ mod tests {
             typo.contains("unknown key `sparsety`; did you mean `sparsity`? known: "),
             "{typo}"
         );
-        let strange = refused(good.replace("sparsity", "zzz"));
-        assert!(strange.contains("unknown key `zzz`; known: "), "{strange}");
+        let unknown = refused(good.replace("sparsity", "zzz"));
+        assert!(unknown.contains("unknown key `zzz`; known: "), "{unknown}");
         assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
         assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
         assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));

@@ -154,7 +154,7 @@ pub fn tune<T: Real>(
     let mut search = Search::new(method, samples, options, budget, monitor)?;
     search.total = stages.iter().map(Vec::len).sum::<usize>() * search.folds.hidden.len();
     let mut best = fixed.to_vec();
-    let mut right = search.judge(&best, 0)?.unwrap_or(0);
+    let mut right = search.score(&best, 0)?.unwrap_or(0);
     let before = search.share(right);
     let mut cut_short = false;
     for stage in &stages {
@@ -170,7 +170,7 @@ pub fn tune<T: Real>(
             }
             // Only a gain beyond chance counts: with 20 labels per class of USPS, accepting every
             // setting that predicts one label more ended below the initial knobs.
-            if let Some(better) = search.judge(&candidate, right + search.margin())? {
+            if let Some(better) = search.score(&candidate, right + search.margin())? {
                 (best, right) = (candidate, better);
             }
         }
@@ -330,7 +330,7 @@ impl<'a, T: Real> Search<'a, T> {
 
     /// Number of hidden labels that these knobs predict correctly; `None` as soon as `needed` is out of
     /// reach.
-    fn judge(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
+    fn score(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
         let (mut right, mut left) = (0, self.n_labelled);
         let count = self.folds.hidden.len();
         let mut ends = Vec::with_capacity(count);

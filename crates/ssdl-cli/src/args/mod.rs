@@ -122,7 +122,7 @@ Examples:
       --prepare 'join=[deskew,gradients=9/4/2 | deskew]' --prepare scale=5
   ssdl fit images/ --model images.ssdl --image 32x32 --report images.html
 
-`ssdl methods ssdl-ga` explains the knobs, `ssdl methods` the preparation steps.")]
+`ssdl methods ssdl-ga` explains the knobs, `ssdl methods` the preparation.")]
 pub struct Fit {
     #[command(flatten)]
     pub data: Data,
@@ -233,9 +233,9 @@ pub struct Atoms {
 /// Describe the graph between samples
 #[derive(Args)]
 #[command(after_help = "\
-Labels are optional; with labels, the share of edges that join two samples of the
-same class is shown too. Knobs: graph (lle, heat, threshold, learnt),
-n_neighbors, width, percentile, smoothness, normalise_trace.
+Labels are optional; with labels, the share of edges between samples of the same
+class is shown too. Knobs: graph (lle, heat, threshold, learnt), n_neighbors,
+ width, percentile, smoothness, normalise_trace.
 
 Examples:
   ssdl graph flowers.csv --label-column kind

@@ -161,7 +161,7 @@ fn fit_ssdl(
     if model.report().stop == Stop::Cancelled {
         return Err(Failure::Failed("cancelled; nothing was written".into()));
     }
-    let result = judge(digits, "SSDL-GA", &model, options, started)?;
+    let result = evaluate(digits, "SSDL-GA", &model, options, started)?;
     Ok((model, result))
 }
 
@@ -171,13 +171,13 @@ fn fit_baselines(digits: &Digits, options: &FitOptions<f64>) -> Outcome<Vec<Resu
     let measure = |(name, shown): (&str, &str)| {
         let started = Instant::now();
         let model = find(name)?.fit(&[], digits.training.clone(), options, &mut Silent)?;
-        judge(digits, shown, &model, options, started)
+        evaluate(digits, shown, &model, options, started)
     };
     names.into_iter().map(measure).collect()
 }
 
 /// Evaluates a model on the unlabelled and on the held-out samples.
-fn judge(
+fn evaluate(
     digits: &Digits,
     shown: &str,
     model: &Model<f64>,
@@ -198,8 +198,8 @@ fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common
     let truth: Vec<Option<String>> = truth.collect();
     let names = Names::default();
     let (seen, prediction) = pages::see(model, raw.clone(), common.threads.into())?;
-    let judged = (&seen, &prediction);
-    let test = pages::Test { raw, judged, truth: &truth, names: &names };
+    let predicted = (&seen, &prediction);
+    let test = pages::Test { raw, predicted, truth: &truth, names: &names };
     let title = "Handwritten digits from ten labels per class".to_owned();
     let training = Some(digits.training.features());
     let mut page = pages::test_page(title, model, training, &test, common.threads.into())?;

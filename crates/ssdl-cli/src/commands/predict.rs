@@ -59,8 +59,8 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     }
     if let Some((path, raw)) = args.report.as_ref().zip(kept) {
         let truth = known.as_deref().unwrap_or_default();
-        let judged = (&seen, &prediction);
-        let test = pages::Test { raw: &raw, judged, truth, names: &names };
+        let predicted = (&seen, &prediction);
+        let test = pages::Test { raw: &raw, predicted, truth, names: &names };
         let title = format!("{} on {}", model.method(), pages::name_of(&args.data.data));
         let page = pages::test_page(title, model, None, &test, common.threads.into())?;
         pages::write(path, &page)?;

@@ -33,9 +33,12 @@ knobs = { n_atoms = 6, max_iterations = 2, n_neighbors = 3 }
 fn a_plan_of_ones_own_gives_rows_and_a_table_and_goes_on_where_it_was() {
     let bench = Bench::with_flowers();
     bench.write("plan.toml", PLAN);
-    let said = bench.done("experiment plan.toml --data . --seeds 0..1");
-    assert!(said.contains("## Flowers") && said.contains("2 rows in results/plan.csv"), "{said}");
-    assert!(said.contains("| svm |") && said.contains("| ours |"), "{said}");
+    let printed = bench.done("experiment plan.toml --data . --seeds 0..1");
+    assert!(
+        printed.contains("## Flowers") && printed.contains("2 rows in results/plan.csv"),
+        "{printed}"
+    );
+    assert!(printed.contains("| svm |") && printed.contains("| ours |"), "{printed}");
     let first = bench.text("results/plan.csv");
     let answer = bench.json("experiment plan.toml --data .");
     assert_eq!(answer["n_rows"], 4);
@@ -76,9 +79,12 @@ fn experiments_that_cannot_be_are_refused_in_one_line() {
 fn knobs_that_were_found_can_be_fitted_with() {
     let bench = Bench::with_flowers();
     let search = "tune flowers.csv --label-column kind --set n_atoms=9 --set max_iterations=2";
-    let said = bench.done(&format!("{search} --fits 12 --out knobs.toml --quiet"));
-    assert_eq!(said.trim_end(), bench.text("knobs.toml").trim_end());
-    assert!(said.contains("method = \"ssdl-ga\"") && said.contains("n_atoms = 9"), "{said}");
+    let printed = bench.done(&format!("{search} --fits 12 --out knobs.toml --quiet"));
+    assert_eq!(printed.trim_end(), bench.text("knobs.toml").trim_end());
+    assert!(
+        printed.contains("method = \"ssdl-ga\"") && printed.contains("n_atoms = 9"),
+        "{printed}"
+    );
     let fit = "fit flowers.csv --label-column kind --knobs knobs.toml --model m";
     let answer = bench.json(fit);
     assert_eq!(answer["knobs"]["n_atoms"], 9);

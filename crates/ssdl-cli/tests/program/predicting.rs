@@ -13,8 +13,8 @@ fn fitted() -> Bench {
 #[test]
 fn labels_and_probabilities_are_written_with_a_header() {
     let bench = fitted();
-    let said = bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
-    assert!(said.contains("100.0 % of 30 known labels"), "{said}");
+    let printed = bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
+    assert!(printed.contains("100.0 % of 30 known labels"), "{printed}");
     let table = bench.text("p.csv");
     let mut lines = table.lines();
     assert_eq!(lines.next(), Some("label,lily of the valley,rose,tulip"));
@@ -52,7 +52,7 @@ fn json_holds_the_labels_when_no_file_does() {
 }
 
 #[test]
-fn a_label_column_may_be_absent_and_its_labels_strange() {
+fn a_label_column_may_be_missing_and_its_labels_unknown() {
     let bench = fitted();
     let all = bench.text("test.csv");
     let bare: Vec<&str> =
@@ -61,9 +61,9 @@ fn a_label_column_may_be_absent_and_its_labels_strange() {
     let with = bench.done("predict m.ssdl test.csv --label-column kind --quiet");
     assert_eq!(bench.done("predict m.ssdl bare.csv --label-column kind --quiet"), with);
     assert_eq!(bench.done("predict m.ssdl bare.csv --quiet"), with);
-    bench.write("strange.csv", all.replace("rose", "daisy"));
-    let said = bench.done("predict m.ssdl strange.csv --label-column kind --out p.csv");
-    assert!(said.contains("66.7 % of 30 known labels; 10 of them are not classes"), "{said}");
+    bench.write("unknown.csv", all.replace("rose", "daisy"));
+    let printed = bench.done("predict m.ssdl unknown.csv --label-column kind --out p.csv");
+    assert!(printed.contains("66.7 % of 30 known labels; 10 of them are not classes"), "{printed}");
 }
 
 #[test]

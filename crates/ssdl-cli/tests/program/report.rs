@@ -18,8 +18,8 @@ fn assert_self_contained(page: &str) {
 #[test]
 fn a_fit_has_a_page_that_compares_on_hidden_labels() {
     let bench = Bench::with_flowers();
-    let said = bench.done(&format!("{FIT} --report page.html --quiet"));
-    assert!(said.contains("page.html; open it in a browser"), "{said}");
+    let printed = bench.done(&format!("{FIT} --report page.html --quiet"));
+    assert!(printed.contains("page.html; open it in a browser"), "{printed}");
     let page = bench.text("page.html");
     assert_self_contained(&page);
     for part in [
@@ -60,8 +60,8 @@ fn every_method_has_a_page_of_its_fit_its_model_and_other_samples() {
         assert_eq!(keeps, name != "ussdl", "{name}");
         let explained = bench.json("inspect m.ssdl --sample 3");
         assert_eq!(explained["label"], "rose", "{name}");
-        let said = bench.done("inspect m.ssdl --sample 3 --svg s.svg");
-        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        let printed = bench.done("inspect m.ssdl --sample 3 --svg s.svg");
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         assert!(bench.text("s.svg").starts_with("<svg") && bench.text("s.svg").contains("rose"));
     }
 }
@@ -98,8 +98,8 @@ fn names_are_text_whatever_they_are() {
     for name in ["flowers.csv", "test.csv"] {
         bench.write(name, swap(name));
     }
-    let said = bench.done(&format!("{FIT} --report page.html --quiet"));
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let printed = bench.done(&format!("{FIT} --report page.html --quiet"));
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --report test.html");
     bench.done("inspect m.ssdl --sample 0 --svg s.svg");
     bench.done("atoms m.ssdl --svg a.svg");
@@ -137,8 +137,8 @@ fn a_page_names_what_it_cannot_show() {
     bench.write("bare.csv", bare);
     bench.done("predict f.ssdl bare.csv --label-column kind --out p.csv --report p.html");
     assert!(bench.text("p.html").contains("no label of these samples is known"));
-    bench.write("strange.csv", bench.text("test.csv").replace("rose", "dandelion"));
-    bench.done("predict f.ssdl strange.csv --label-column kind --out p.csv --report p.html");
+    bench.write("unknown.csv", bench.text("test.csv").replace("rose", "dandelion"));
+    bench.done("predict f.ssdl unknown.csv --label-column kind --out p.csv --report p.html");
     assert!(bench.text("p.html").contains("dandelion"));
 }
 
@@ -172,9 +172,9 @@ fn a_full_disk_costs_neither_the_model_nor_an_older_page() {
     );
     let mut shell = std::process::Command::new("bash");
     let ran = shell.current_dir(bench.path(".")).args(["-c", &script]).output().expect("bash");
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.contains("page.html") && said.lines().count() == 1, "{said}");
+    let printed = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("page.html") && printed.lines().count() == 1, "{printed}");
     assert_eq!((bench.bytes("page.html"), bench.bytes("m.ssdl")), (page, model));
     assert_eq!(bench.text("p.csv").lines().count(), 31);
     let left = std::fs::read_dir(bench.path(".")).expect("a folder").count();

@@ -113,7 +113,7 @@ pub struct Paper {
     pub run: String,
     /// Its data set.
     pub data: String,
-    /// Its split; all of the data set, if left away.
+    /// Its split; if omitted, all of the data set.
     pub split: Option<String>,
     /// Test accuracy.
     pub accuracy: f64,

@@ -135,7 +135,7 @@ impl Sweep<'_> {
         let model = self.fit(GridGraph::None, 0.0, seed, (None, None))?;
         if !self.is_done(GridGraph::None) {
             let row = self.blank(GridGraph::None, seed, 0.0);
-            self.rows.add(&[self.judge(row, &model, None, started)?])?;
+            self.rows.add(&[self.evaluate(row, &model, None, started)?])?;
         }
         Ok(model.start(&self.problem.train)?)
     }
@@ -173,7 +173,7 @@ impl Sweep<'_> {
             let from = start.filter(|_| shared.is_some());
             let model = self.fit(setting, manifold, seed, (shared, from))?;
             let row = self.blank(setting, seed, manifold);
-            rows.push(self.judge(row, &model, shared, started)?);
+            rows.push(self.evaluate(row, &model, shared, started)?);
             start = model.start(&self.problem.train)?;
         }
         Ok(rows)
@@ -209,7 +209,7 @@ impl Sweep<'_> {
     }
 
     /// Counts the errors on the test samples.
-    fn judge(
+    fn evaluate(
         &self,
         blank: Row,
         model: &Model<f32>,
