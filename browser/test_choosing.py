@@ -1,4 +1,4 @@
-"""Samples are found and explained, by mouse and by keyboard."""
+"""Samples are selected and explained, by mouse and by keyboard."""
 
 import re
 
@@ -34,7 +34,7 @@ def test_a_count_opens_its_samples(shown, kind, width):
     assert "correct" in page.locator("#cell h3").inner_text()
 
 
-def test_the_most_frequent_mistake_is_open_from_the_start(shown):
+def test_the_most_frequent_mistake_is_open_at_first(shown):
     page = shown("demo").page
     counts = page.locator(".confusion td:not(.right) button").all_inner_texts()
     pressed = page.locator(".confusion [aria-pressed=true]")
@@ -52,9 +52,9 @@ def test_a_sample_that_is_chosen_is_explained(shown, kind):
         named = page.locator("#pick option:checked").inner_text()
         place = re.match(r"sample (\d+)", named)[1]
         assert page.url.endswith(f"#sample-{place}")
-        likeliest = button.locator("span").nth(0 if kind == "table" else 1).inner_text()
+        most_likely = button.locator("span").nth(0 if kind == "table" else 1).inner_text()
         predicted = page.locator("#sample > p b").inner_text()
-        assert likeliest.startswith(f"{predicted}: ")
+        assert most_likely.startswith(f"{predicted}: ")
         assert page.locator("#sample").get_by_text(f"sample {place}", exact=True).count() == 1
         assert page.locator("#sample .equation").count() == 2
         assert "× atom" in page.locator("#sample .equation").first.inner_text()

@@ -72,7 +72,7 @@ impl FittedModel {
         each_precision!(&self.0, model => predict(py, model, samples, threads))
     }
 
-    /// Codes of raw samples, dense or sparse; the prepared samples where there are no atoms.
+    /// Codes of raw samples, dense or sparse; the prepared samples if there are no atoms.
     fn code<'py>(
         &self,
         py: Python<'py>,

@@ -235,7 +235,7 @@ pub struct Atoms {
 #[command(after_help = "\
 Labels are optional; with labels, the share of edges between samples of the same
 class is shown too. Knobs: graph (lle, heat, threshold, learnt), n_neighbors,
- width, percentile, smoothness, normalise_trace.
+width, percentile, smoothness, normalise_trace.
 
 Examples:
   ssdl graph flowers.csv --label-column kind

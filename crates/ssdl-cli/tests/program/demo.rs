@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::run::Bench;
 
 #[test]
-fn the_demo_beats_learning_from_labels_alone_and_leaves_files_to_go_on_with() {
+fn the_demo_beats_the_baselines_and_writes_files_for_further_trials() {
     let bench = Bench::new();
     let printed = bench.done("demo");
     assert!(printed.contains("100 labelled, 1197 unlabelled, 500 held out"), "{printed}");

@@ -6,7 +6,7 @@ use crate::run::{Bench, flowers, noise, npy};
 
 const FIT: &str = "fit flowers.csv --label-column kind --model m.ssdl --set n_atoms=20";
 
-/// The words, wherever lines were broken.
+/// The text without line breaks.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

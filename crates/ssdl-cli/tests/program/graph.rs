@@ -6,14 +6,14 @@ use crate::run::{Bench, flowers};
 
 const KINDS: [&str; 4] = ["lle", "heat", "threshold", "learnt"];
 
-/// The fact behind a name on a sheet, or the whole sheet if it is not there.
+/// The text of a named fact, or all of the output if it is missing.
 fn fact<'a>(sheet: &'a str, name: &str) -> &'a str {
     let line = sheet.lines().find_map(|line| line.strip_prefix(name));
     line.map_or(sheet, str::trim)
 }
 
 #[test]
-fn every_kind_of_graph_is_described_within_the_screen() {
+fn every_kind_of_graph_is_described_within_80_columns() {
     let bench = Bench::with_flowers();
     for kind in KINDS {
         let knobs = format!("--set graph={kind} --set percentile=0.2");
@@ -43,7 +43,7 @@ fn every_kind_of_graph_is_described_within_the_screen() {
 }
 
 #[test]
-fn labels_are_not_needed_and_preparation_is_as_asked() {
+fn labels_are_optional_and_preparation_is_as_requested() {
     let bench = Bench::with_flowers();
     let all = flowers(60, 0);
     let bare: Vec<&str> =

@@ -50,7 +50,7 @@ fn image_steps_are_fitted_saved_and_applied() {
 }
 
 #[test]
-fn atoms_are_drawn_as_long_as_they_are_images() {
+fn atoms_are_drawn_as_images_if_they_are_images() {
     let bench = strokes();
     let steps = "--prepare logarithm --prepare resize=4x6 --prepare standardise";
     bench.done(&format!("{FIT} --image 8x8 {steps}"));

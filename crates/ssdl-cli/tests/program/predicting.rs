@@ -26,7 +26,7 @@ fn labels_and_probabilities_are_written_with_a_header() {
 }
 
 #[test]
-fn the_screen_gets_the_table_and_stderr_the_summary() {
+fn labels_go_to_stdout_and_the_summary_to_stderr() {
     let bench = fitted();
     for out in ["", "--out -"] {
         let ran = bench.run(&format!("predict m.ssdl test.csv --label-column kind {out}"));
@@ -67,7 +67,7 @@ fn a_label_column_may_be_missing_and_its_labels_unknown() {
 }
 
 #[test]
-fn one_sample_alone_gets_what_it_gets_in_company() {
+fn a_sample_alone_gets_the_same_prediction_as_among_others() {
     let bench = fitted();
     let all = bench.done("predict m.ssdl test.csv --label-column kind --proba --quiet");
     let rows = bench.text("test.csv");
@@ -78,7 +78,7 @@ fn one_sample_alone_gets_what_it_gets_in_company() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let bench = fitted();
     for arguments in ["predict m.ssdl test.csv --label-column kind", "methods --markdown"] {
         let mut child = bench.command(arguments.split(' ')).spawn().expect("the program starts");

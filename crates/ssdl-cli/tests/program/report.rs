@@ -88,7 +88,7 @@ fn an_explanation_adds_up() {
 }
 
 #[test]
-fn names_are_text_whatever_they_are() {
+fn names_are_always_escaped() {
     let bench = Bench::with_flowers();
     let long = "x".repeat(500);
     let swap = |name: &str| {
@@ -159,7 +159,7 @@ fn atoms_are_drawn_with_the_names_of_the_classes() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_costs_neither_the_model_nor_an_older_page() {
+fn a_full_disk_damages_neither_the_model_nor_an_older_page() {
     let bench = Bench::with_flowers();
     bench.done(&format!("{FIT} --report page.html --quiet"));
     let (page, model) = (bench.bytes("page.html"), bench.bytes("m.ssdl"));

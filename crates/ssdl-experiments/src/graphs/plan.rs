@@ -25,7 +25,7 @@ pub struct Plan {
     pub grid: Knobs,
     /// A smaller grid: minutes instead of an hour.
     pub quick: Knobs,
-    /// Errors that the paper reports, by graph; NaN where it has none.
+    /// Errors that the paper reports, by graph; NaN if it has none.
     #[serde(default)]
     pub paper: Paper,
 }

@@ -96,7 +96,7 @@ fn every_split_seed_and_run_has_a_row_and_the_table_compares_with_the_paper() {
 }
 
 #[test]
-fn test_samples_may_have_files_of_their_own() {
+fn test_samples_may_have_separate_files() {
     let folder = folder();
     write_clouds(&folder.path().join("new.txt"), 30, 2);
     let text =
