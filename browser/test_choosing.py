@@ -1,4 +1,4 @@
-"""Samples are found and explained, by mouse and by keyboard."""
+"""Samples are selected and explained, by mouse and by keyboard."""
 
 import re
 
@@ -31,15 +31,15 @@ def test_a_count_opens_its_samples(shown, kind, width):
         heading = page.locator("#cell h3").inner_text()
         assert listed == count or f"({listed} of {count} are in this page)" in heading
         assert 0 < listed <= count
-    assert "found" in page.locator("#cell h3").inner_text()
+    assert "correct" in page.locator("#cell h3").inner_text()
 
 
-def test_the_most_frequent_mistake_is_open_from_the_start(shown):
+def test_the_most_frequent_mistake_is_open_at_first(shown):
     page = shown("demo").page
     counts = page.locator(".confusion td:not(.right) button").all_inner_texts()
     pressed = page.locator(".confusion [aria-pressed=true]")
     assert int(pressed.inner_text()) == max(map(int, counts))
-    assert " taken for " in page.locator("#cell h3").inner_text()
+    assert " mistaken for " in page.locator("#cell h3").inner_text()
 
 
 @pytest.mark.parametrize("kind", ["demo", "table"])
@@ -52,9 +52,9 @@ def test_a_sample_that_is_chosen_is_explained(shown, kind):
         named = page.locator("#pick option:checked").inner_text()
         place = re.match(r"sample (\d+)", named)[1]
         assert page.url.endswith(f"#sample-{place}")
-        likeliest = button.locator("span").nth(0 if kind == "table" else 1).inner_text()
+        most_likely = button.locator("span").nth(0 if kind == "table" else 1).inner_text()
         predicted = page.locator("#sample > p b").inner_text()
-        assert likeliest.startswith(f"{predicted}: ")
+        assert most_likely.startswith(f"{predicted}: ")
         assert page.locator("#sample").get_by_text(f"sample {place}", exact=True).count() == 1
         assert page.locator("#sample .equation").count() == 2
         assert "× atom" in page.locator("#sample .equation").first.inner_text()
@@ -103,11 +103,11 @@ def test_samples_can_be_stepped_through(shown):
         assert page.url.endswith(f"#sample-{place}")
 
     moved(lambda: pick.select_option("7"), 7)
-    moved(page.get_by_role("button", name="Sample after").click, 8)
-    moved(page.get_by_role("button", name="Sample before").click, 7)
+    moved(page.get_by_role("button", name="Next sample").click, 8)
+    moved(page.get_by_role("button", name="Previous sample").click, 7)
     moved(lambda: pick.select_option("0"), 0)
-    moved(page.get_by_role("button", name="Sample before").click, last)
-    moved(page.get_by_role("button", name="Sample after").click, 0)
+    moved(page.get_by_role("button", name="Previous sample").click, last)
+    moved(page.get_by_role("button", name="Next sample").click, 0)
 
 
 @pytest.mark.parametrize("kind", ["demo", "svm", "hostile", "files"])
@@ -125,7 +125,7 @@ def test_no_sample_of_any_page_is_too_wide_or_unexplained(shown, kind):
     for index in range(0, count, max(1, count // 6)):
         sheet.page.locator("#pick").select_option(str(index))
         words = sheet.page.locator("#sample").inner_text()
-        assert "The model says" in words
+        assert "Prediction: " in words
         assert not re.search(r"undefined|NaN|null|Infinity|\[object", words), words
         assert not re.search(r"[-−]0\.0+( |$)", words, re.MULTILINE), words
         assert sheet.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,4 +1,4 @@
-//! How a command ends when it does not succeed.
+//! Failures of a command, and their exit codes.
 
 use std::fmt;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::process::ExitCode;
 /// What every fallible step of the program returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
-/// Why a command failed, told in one line.
+/// Why a command failed, in one line.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was asked for in a way that cannot work: exit code 2.
+    /// Wrong usage: exit code 2.
     Misuse(String),
-    /// It was asked for well but did not work: exit code 1.
+    /// Correct usage, but the command failed: exit code 1.
     Failed(String),
 }
 
 impl Failure {
-    /// 1 or 2.
+    /// The exit code: 1 or 2.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Misuse(_) => ExitCode::from(2),
@@ -25,12 +25,12 @@ impl Failure {
         }
     }
 
-    /// An error of the library about samples or a graph that came from this file.
+    /// Turns an error of the library about samples or a graph into one that names their file.
     pub fn about(path: &Path, error: ssdl::Error) -> Self {
         use ssdl::Error::{Diverged, Graph, Labels, NotFinite, Samples, Shape};
         let path = path.display();
         match error {
-            // The readers let only finite numbers through, so it was lost on the way to `f32`.
+            // Readers accept only finite numbers, so the value overflowed in the conversion to `f32`.
             NotFinite { row, column, .. } => Self::Failed(format!(
                 "{path}: sample {row}, feature {column} is too large for single precision; \
                  rescale it, or fit with --precision double"

@@ -1,4 +1,4 @@
-//! Samples and labels from files to the library, without copies.
+//! Reads samples and labels from files for the library, without copies.
 
 use std::any::Any;
 use std::path::Path;
@@ -22,14 +22,14 @@ pub fn model(path: &Path) -> Outcome<AnyModel> {
     })
 }
 
-/// Reads the samples of a fit and whatever labels there are; images of a folder are brought to the
-/// size that the user says, if any.
+/// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,
+/// if given.
 pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
     read_as(args, None, image)
 }
 
-/// Reads samples for a model, which knows how many features and what size of images it was fitted
-/// to; the label column may be missing.
+/// Reads samples for a model, which fixes the number of features and the size of images; the label
+/// column may be missing.
 pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
     read_as(args, Some(model.n_features()), model.image())
 }
@@ -55,7 +55,7 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
             let hint = if got == expected + 1 {
                 "if its first line is a header, call it `label`"
             } else {
-                "write one line per sample, an empty one where the label is unknown"
+                "write one line per sample, empty if the label is unknown"
             };
             let path = path.display();
             return Err(Failure::Failed(format!(
@@ -67,7 +67,7 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
     Ok(table)
 }
 
-/// Refuses, before anything is read, a fit whose labels can come from nowhere.
+/// Refuses, before anything is read, a fit without any source of labels.
 pub fn check_label_source(args: &Data) -> Outcome {
     if args.labels.is_some() || args.label_column.is_some() || args.data.is_dir() {
         return Ok(());
@@ -79,12 +79,12 @@ pub fn check_label_source(args: &Data) -> Outcome {
     }
 }
 
-/// The refusal of a fit without labels.
+/// The error for a fit without labels.
 pub fn no_labels(args: &Data) -> Failure {
     Failure::Misuse(format!(
         "{}: where are the labels? Name their column with --label-column, give --labels FILE, \
-         use a file of several arrays (npz, mat, safetensors) with one called `y` or `labels`, or a \
-         folder with a sub-folder of images for each class",
+         use a file with an array called `y` or `labels` (npz, mat, safetensors), or a folder with \
+         a sub-folder of images for each class",
         args.data.display()
     ))
 }
@@ -96,10 +96,14 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
         .map_err(|error| Failure::about(&args.data, error))
 }
 
-/// The shape of the samples, if they are images: what the user says goes before what the file says.
-pub fn image(args: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Option<[usize; 2]>> {
+/// The shape of the samples, if they are images: `requested` overrides the shape stored in the file.
+pub fn image(
+    args: &Data,
+    requested: Option<[usize; 2]>,
+    table: &Table,
+) -> Outcome<Option<[usize; 2]>> {
     let n_features = table.features.rows();
-    match said {
+    match requested {
         Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
             "--image {height}x{width} has {} pixels, but {} has {n_features} features",
             height * width,
@@ -110,7 +114,7 @@ pub fn image(args: &Data, said: Option<[usize; 2]>, table: &Table) -> Outcome<Op
     }
 }
 
-/// Numbers that have the precision already are handed on, not copied.
+/// Converts to this precision; a matrix that has it already is moved, not copied.
 pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
     let any: &mut dyn Any = &mut features;
     match any.downcast_mut::<Matrix<T>>() {
@@ -119,12 +123,12 @@ pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
     }
 }
 
-/// The preparation that was asked for; `None` if nothing was said, so the default holds.
+/// The requested preparation; `None` if there are no steps, which means the default.
 pub fn plans(steps: &[String]) -> Outcome<Option<Vec<StepChoice>>> {
     if steps.iter().any(|step| step == "none") {
         if steps.len() > 1 {
             return Err(Failure::Misuse(
-                "--prepare none leaves the samples as they are; give it alone".into(),
+                "--prepare none cannot be combined with other steps; give it alone".into(),
             ));
         }
         return Ok(Some(Vec::new()));
@@ -136,8 +140,8 @@ pub fn plans(steps: &[String]) -> Outcome<Option<Vec<StepChoice>>> {
     Ok(Some(plans?))
 }
 
-/// A graph between samples that the user brings: lines of two samples and a weight (1 if it is left
-/// away), or a square array of weights.
+/// Reads a graph between samples from a file: lines of two samples and a weight (1 if omitted), or a
+/// square array of weights.
 pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
     let table = ssdl_data::read(path, &ReadOptions::default())?;
     let (columns, rows) = (table.features.rows(), table.features.columns());
@@ -148,8 +152,8 @@ pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
         Given::edges(n_samples, &edges(path, &table.features)?)
     } else {
         return Err(Failure::Failed(format!(
-            "{}: {rows} rows and {columns} columns; a graph is lines of sample,sample,weight or a \
-             square array of {n_samples} x {n_samples} weights",
+            "{}: {rows} rows and {columns} columns; a graph needs lines of sample,sample,weight or \
+             a square array of {n_samples} x {n_samples} weights",
             path.display()
         )));
     };
@@ -162,7 +166,7 @@ fn edges<T: Real>(path: &Path, lines: &Matrix<f64>) -> Outcome<Vec<(usize, usize
             return Ok(value as usize);
         }
         Err(Failure::Failed(format!(
-            "{}: edge {}: `{value}` is not the number of a sample, counted from 0",
+            "{}: edge {}: `{value}` is not a sample number, counted from 0",
             path.display(),
             line + 1
         )))

@@ -20,7 +20,7 @@ use failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(ask_for_a_report));
-    // The hook has spoken already; what is left is the exit code.
+    // The hook has printed the message; only the exit code is left.
     catch_unwind(AssertUnwindSafe(start)).unwrap_or(ExitCode::FAILURE)
 }
 
@@ -54,12 +54,12 @@ fn run(cli: &Cli) -> Outcome {
     }
 }
 
-/// Help and version are answers; everything else is misuse, told in one line.
+/// Prints help and version; any other error of clap is wrong usage, reported in one line.
 fn refuse(error: &clap::Error) -> Outcome {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Printing fails only when nobody reads any more.
+            // Printing fails only if stdout is closed.
             let _ = error.print();
             Ok(())
         }
@@ -73,9 +73,9 @@ fn refuse(error: &clap::Error) -> Outcome {
 
 fn ask_for_a_report(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
-    let what = panic.payload_as_str().unwrap_or("unknown").replace('\n', " ");
+    let message = panic.payload_as_str().unwrap_or("unknown").replace('\n', " ");
     print::to_stderr(&format!(
-        "ssdl: this is a bug in ssdl {}: {what}{}; please report it with the command you ran at {}/issues",
+        "ssdl: this is a bug in ssdl {}: {message}{}; please report it with the command you ran at {}/issues",
         env!("CARGO_PKG_VERSION"),
         place.unwrap_or_default(),
         env!("CARGO_PKG_REPOSITORY"),

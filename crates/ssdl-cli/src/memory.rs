@@ -1,4 +1,4 @@
-//! Bytes: how many a fit will need, how many the process held, how they are written.
+//! Sizes in bytes: reading, printing, and the peak of this process.
 
 pub use ssdl_experiments::memory::peak;
 
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes as people read them.
+/// A size with a readable unit.
 pub fn text(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["bytes", "kB", "MB", "GB"] {
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_shortly() {
+    fn sizes_are_printed_with_few_digits() {
         assert_eq!(text(12), "12 bytes");
         assert_eq!(text(1_234), "1.2 kB");
         assert_eq!(text(123_456_789), "123 MB");

@@ -1,4 +1,4 @@
-//! Paths to write to, checked before the work and never at the cost of what is read.
+//! Output paths: checked before the work starts, never an input file.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 pub fn check(path: &Path, inputs: &[&Path]) -> Outcome {
     ssdl_data::check_writable(path)?;
     // A model or picture replaces the file of its name; a device must not be replaced.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+    if std::fs::metadata(path).is_ok_and(|existing| !existing.is_file()) {
         let path = path.display();
         return Err(Failure::Failed(format!("{path}: not a file; give the name of a file")));
     }
@@ -16,26 +16,26 @@ pub fn check(path: &Path, inputs: &[&Path]) -> Outcome {
     if inputs.iter().any(|input| std::fs::canonicalize(input).is_ok_and(|input| input == own)) {
         let path = path.display();
         return Err(Failure::Misuse(format!(
-            "{path}: would replace a file that is read; choose another name"
+            "{path}: is an input file and would be replaced; choose another name"
         )));
     }
     Ok(())
 }
 
-/// Refuses two outputs in one file.
+/// Refuses two outputs with the same path.
 pub fn check_different(paths: &[Option<&Path>]) -> Outcome {
     let mut given: Vec<&Path> = paths.iter().copied().flatten().collect();
     given.sort_unstable();
     match given.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(Failure::Misuse(format!(
-            "{}: two results cannot go to one file; choose another name",
+            "{}: two results cannot go to the same file; choose another name",
             pair[0].display()
         ))),
         None => Ok(()),
     }
 }
 
-/// Writes a small file, whole or not at all.
+/// Writes a small file, completely or not at all.
 pub fn write(path: &Path, bytes: &[u8]) -> Outcome {
     Ok(ssdl_data::write_bytes(path, bytes)?)
 }

@@ -1,4 +1,4 @@
-//! Pages to look at, from what the commands have.
+//! Report pages of the commands.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 use crate::output;
 use crate::print::counted;
 
-/// What the user typed, so that the page can be made again.
+/// The command line, so that the page can be made again.
 fn command() -> Fact {
     let plain = |word: &str| {
         word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
@@ -24,13 +24,13 @@ fn command() -> Fact {
     Fact::new("command", format!("ssdl {}", words.collect::<Vec<_>>().join(" ")))
 }
 
-/// Writes a page, whole or not at all.
+/// Writes a page, completely or not at all.
 pub fn write(path: &Path, page: &Page) -> Outcome {
     output::write(path, page.html()?.as_bytes())
 }
 
-/// A page with what was typed, and nothing else yet.
-pub fn begun(title: String, lead: String) -> Page {
+/// A page with the command line and nothing else yet.
+pub fn new_page(title: String, lead: String) -> Page {
     Page {
         title,
         lead,
@@ -44,12 +44,12 @@ pub fn begun(title: String, lead: String) -> Page {
     }
 }
 
-/// The part of a page about one model, made with so many threads.
+/// The part of a page about one model, computed with the given number of threads.
 pub fn look<T: Real>(subject: &Subject<'_, T>, n_threads: usize) -> Outcome<Look> {
     Ok(threads::run(n_threads, || Look::new(subject))?)
 }
 
-/// What was learnt from what, in a sentence.
+/// One sentence: what was learnt from which samples.
 fn lead<T: Real>(model: &Model<T>) -> String {
     let labels = model.training_labels();
     let free = labels.len() - labels.n_labelled();
@@ -66,16 +66,16 @@ pub fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Names of samples and features, where a file has some.
+/// Names of samples and features, if the file has them.
 #[derive(Default)]
 pub struct Names {
     pub samples: Option<Vec<String>>,
     pub features: Option<Vec<String>>,
 }
 
-/// The page of a fit: the methods beside it on labels that were hidden in turn, and the training
-/// samples from near. Without `found` the comparison was stopped.
-pub fn of_fit<T: Real>(
+/// The page of a fit: cross-validation on the labels, compared with other methods, and the training
+/// samples in detail. `found` is `None` if the comparison was stopped.
+pub fn fit_page<T: Real>(
     data: &Path,
     model: &Model<T>,
     samples: &Samples<T>,
@@ -84,23 +84,24 @@ pub fn of_fit<T: Real>(
     n_threads: usize,
 ) -> Outcome<Page> {
     let title = format!("{} on {}", model.method(), name_of(data));
-    let mut page = begun(title, lead(model));
-    // Where no label could be hidden, nobody was asked.
-    let nobody = vec![None; samples.n_samples()];
+    let mut page = new_page(title, lead(model));
+    // If no label can be hidden, there are no predictions.
+    let none = vec![None; samples.n_samples()];
     let hidden = match found {
-        Some([own, ..]) => Some(own.said.as_slice()),
-        Some([]) => Some(nobody.as_slice()),
+        Some([own, ..]) => Some(own.predicted.as_slice()),
+        Some([]) => Some(none.as_slice()),
         None => None,
     };
     if let Some(found @ [_, ..]) = found {
         page.tables.push(hidden::table(found, samples.labels()));
-        page.about_tables = "Part of the labels was hidden in turn; each method was fitted to the \
-             rest and asked for those that were hidden. The best is marked; with few labels a point \
-             or two is luck. The others ran with their own defaults."
+        page.about_tables = "The labels of one fold at a time were hidden, and each method predicted \
+             them from the rest. The best is marked; with few labels, a difference of a point or two \
+             is chance. The other methods used their defaults."
             .into();
     }
     if found.is_none() {
-        page.missing.push("The comparison is missing: the program was stopped before it.".into());
+        page.missing
+            .push("The comparison is missing: the program was stopped before it finished.".into());
     }
     let subject = Subject {
         model,
@@ -113,10 +114,10 @@ pub fn of_fit<T: Real>(
     Ok(page)
 }
 
-/// The page of a model alone: what its file holds.
-pub fn of_model<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Outcome<Page> {
+/// The page of a model file alone.
+pub fn model_page<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Outcome<Page> {
     let title = format!("{} in {}", model.method(), name_of(path));
-    let mut page = begun(title, lead(model));
+    let mut page = new_page(title, lead(model));
     let subject = Subject {
         model,
         training: None,
@@ -128,7 +129,7 @@ pub fn of_model<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Out
     Ok(page)
 }
 
-/// What a model sees in raw samples and predicts for them: a page shows it, and explains some.
+/// Raw samples as the model sees them, and its predictions: a page shows and explains them.
 pub fn see<T: Real>(
     model: &Model<T>,
     raw: Matrix<T>,
@@ -141,17 +142,17 @@ pub fn see<T: Real>(
     })
 }
 
-/// Samples that the fit did not see, and what is known of them.
+/// Samples that the fit did not see, with their predictions and labels.
 pub struct Test<'a, T> {
     pub raw: &'a Matrix<T>,
-    /// What the model sees in them, and predicts.
-    pub judged: (&'a Seen<T>, &'a Prediction<T>),
+    /// The samples as the model sees them, and its predictions.
+    pub predicted: (&'a Seen<T>, &'a Prediction<T>),
     pub truth: &'a [Option<String>],
     pub names: &'a Names,
 }
 
 /// The page of a model on other samples.
-pub fn of_test<T: Real>(
+pub fn test_page<T: Real>(
     title: String,
     model: &Model<T>,
     training: Option<&Matrix<T>>,
@@ -159,7 +160,7 @@ pub fn of_test<T: Real>(
     n_threads: usize,
 ) -> Outcome<Page> {
     let others = counted(test.raw.columns(), "other sample", "other samples");
-    let mut page = begun(title, format!("{} Judged on {others}.", lead(model)));
+    let mut page = new_page(title, format!("{} Tested on {others}.", lead(model)));
     let subject = Subject {
         model,
         training,
@@ -167,8 +168,8 @@ pub fn of_test<T: Real>(
         feature_names: test.names.features.as_deref(),
         judged: Judged::Others {
             raw: test.raw,
-            seen: test.judged.0,
-            prediction: test.judged.1,
+            seen: test.predicted.0,
+            prediction: test.predicted.1,
             truth: test.truth,
             names: test.names.samples.as_deref(),
         },

@@ -1,4 +1,4 @@
-//! What the user sees: sheets of facts, tables, JSON; always within 80 columns.
+//! Terminal output: sheets of facts, tables, JSON; always within 80 columns.
 
 use std::io::{self, Write};
 
@@ -7,15 +7,15 @@ use ssdl_report::short;
 
 use crate::failure::{Failure, Outcome};
 
-/// Width of everything that is printed.
+/// Maximum width of printed lines.
 const WIDTH: usize = 80;
 /// Width of the names on a sheet, so that one sheet under another lines up.
 const NAMES: usize = 11;
-/// A space where no line is broken; a plain one once it is printed.
+/// A space at which lines are not broken; printed as a plain space.
 const FIRM_SPACE: char = '\u{a0}';
 
-/// Writes a text and a newline to stdout. A reader that has gone away is no failure: it has seen
-/// what it wanted.
+/// Writes a text and a newline to stdout. A closed pipe is not an error: the reader has
+/// seen enough.
 pub fn to_stdout(text: &str) -> Outcome {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
@@ -27,7 +27,7 @@ pub fn to_stdout(text: &str) -> Outcome {
     }
 }
 
-/// Writes a line to stderr; if nobody can read it, there is nobody to tell.
+/// Writes a line to stderr; a failure cannot be reported anywhere, so it is ignored.
 pub fn to_stderr(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
@@ -155,7 +155,7 @@ fn padded(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(length(text)))
 }
 
-/// A number with about five digits that mean something.
+/// A number with about five significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e9).contains(&size) => format!("{value:.3e}"),
@@ -165,7 +165,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A time.
+/// A duration.
 pub fn seconds(value: f64) -> String {
     if value < 10.0 { format!("{value:.3} s") } else { format!("{value:.1} s") }
 }
@@ -180,7 +180,7 @@ pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Names with counts, at most so many of them.
+/// Names with counts; at most `most` of them.
 pub fn tally<S: AsRef<str>>(names: &[S], counts: &[usize], most: usize) -> String {
     let shown = names.iter().zip(counts).take(most);
     let mut text: Vec<String> = shown
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_meaning() {
+    fn numbers_keep_their_significant_digits() {
         assert_eq!(number(12345.678), "12345.7");
         assert_eq!(number(0.0), "0.0000");
         assert_eq!(number(1e-7), "1.000e-7");

@@ -1,4 +1,4 @@
-//! Looking on while a model is fitted: a bar on a terminal, lines in a pipe, nothing if quiet.
+//! Progress of fits and downloads: a bar on a terminal, lines in a pipe, nothing if quiet.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use ssdl::fit::{Flow, Progress, Step, Watch};
 
 use crate::{cancel, print};
 
-/// Shows the progress, collects notices, and passes Ctrl-C on.
+/// Observer of a fit: shows its progress, collects its notices, and stops it on Ctrl-C.
 pub struct ProgressView {
     view: View,
     notices: Vec<String>,
@@ -22,7 +22,7 @@ enum View {
 }
 
 impl ProgressView {
-    /// Chooses the view by where stderr goes.
+    /// Chooses the view that suits stderr.
     pub fn new(quiet: bool) -> Self {
         let view = if quiet {
             View::Nothing
@@ -34,7 +34,7 @@ impl ProgressView {
         Self { view, notices: Vec::new() }
     }
 
-    /// Clears the bar and gives back what was noticed.
+    /// Clears the bar and returns the notices.
     pub fn finish(self) -> Vec<String> {
         if let View::Bar(bar) = &self.view {
             bar.finish_and_clear();
@@ -50,8 +50,8 @@ fn bar() -> ProgressBar {
     {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar.set_message("preparing and looking for neighbours");
-    // The graph of many samples takes a while without a word; the clock shows that it lives.
+    bar.set_message("preparing and searching neighbours");
+    // The graph of many samples takes a while without progress; the clock shows that it is running.
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -69,7 +69,7 @@ impl Watch for ProgressView {
                     None => step.name().to_owned(),
                 });
             }
-            // The one step that every iteration of every method has.
+            // The only step that every iteration of every method has.
             View::Lines if step == Step::Dictionary => {
                 let total = total.unwrap_or_default();
                 print::to_stderr(&format!(
@@ -78,12 +78,12 @@ impl Watch for ProgressView {
             }
             View::Lines | View::Nothing => {}
         }
-        if cancel::asked() { Flow::Stop } else { Flow::Continue }
+        if cancel::is_requested() { Flow::Stop } else { Flow::Continue }
     }
 
     fn notice(&mut self, sentence: &str) {
-        // A fit made of fits may say the same of each of them.
-        if self.notices.iter().any(|said| said == sentence) {
+        // A fit made of several fits may repeat a notice.
+        if self.notices.iter().any(|earlier| earlier == sentence) {
             return;
         }
         let line = format!("note: {sentence}");
@@ -96,7 +96,7 @@ impl Watch for ProgressView {
     }
 }
 
-/// Counts the fits of a plan: a bar with the time left on a terminal, a line now and then in a pipe.
+/// Counts the fits of a plan: a bar with the remaining time on a terminal, occasional lines in a pipe.
 pub enum FitCounter {
     Bar(ProgressBar),
     Lines(Mutex<Instant>),
@@ -104,7 +104,7 @@ pub enum FitCounter {
 }
 
 impl FitCounter {
-    /// Chooses the view by where stderr goes.
+    /// Chooses the view that suits stderr.
     pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Nothing;
@@ -130,17 +130,17 @@ impl FitCounter {
 }
 
 impl ssdl_experiments::Monitor for FitCounter {
-    fn done(&self, fits: usize, of: usize, column: &str) {
+    fn done(&self, fits: usize, total: usize, current: &str) {
         match self {
             Self::Bar(bar) => {
-                bar.set_length(of as u64);
+                bar.set_length(total as u64);
                 bar.set_position(fits as u64);
-                bar.set_message(column.to_owned());
+                bar.set_message(current.to_owned());
             }
             Self::Lines(last) => {
                 let Ok(mut last) = last.lock() else { return };
-                if last.elapsed() > Duration::from_secs(20) || fits == of {
-                    print::to_stderr(&format!("{fits} of {of} fits, {column}"));
+                if last.elapsed() > Duration::from_secs(20) || fits == total {
+                    print::to_stderr(&format!("{fits} of {total} fits, {current}"));
                     *last = Instant::now();
                 }
             }
@@ -149,7 +149,7 @@ impl ssdl_experiments::Monitor for FitCounter {
     }
 
     fn stop(&self) -> bool {
-        cancel::asked()
+        cancel::is_requested()
     }
 }
 
@@ -161,7 +161,7 @@ pub enum ByteCounter {
 }
 
 impl ByteCounter {
-    /// Chooses the view by where stderr goes.
+    /// Chooses the view that suits stderr.
     pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Nothing;
@@ -177,7 +177,7 @@ impl ByteCounter {
         Self::Bar(bar)
     }
 
-    /// So many bytes of a file have come.
+    /// Shows that `done` of `total` bytes of a file have arrived.
     pub fn show(&self, file: &str, done: u64, total: u64) {
         match self {
             Self::Bar(bar) => {
@@ -186,7 +186,7 @@ impl ByteCounter {
                 bar.set_message(file.to_owned());
             }
             Self::Lines if done == total => {
-                print::to_stderr(&format!("{file}: all {total} bytes are here"));
+                print::to_stderr(&format!("{file}: {total} bytes downloaded"));
             }
             Self::Lines | Self::Nothing => {}
         }

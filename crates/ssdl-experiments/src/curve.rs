@@ -1,27 +1,27 @@
-//! Curves over the sizes of a split.
+//! Curves of accuracy over the size of a split.
 
 /// A curve of an experiment: accuracy by the number of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// What it shows.
     pub heading: String,
-    /// What runs along the bottom.
+    /// What the x axis shows.
     pub along: Along,
     /// The lines.
     pub series: Vec<Series>,
 }
 
-/// What grows from left to right.
+/// The x axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// The number of labelled samples.
     Labelled,
-    /// The number of unlabelled samples, with always as many labels.
+    /// The number of unlabelled samples, for a fixed number of labels.
     Unlabelled,
 }
 
 impl Along {
-    /// In words.
+    /// Its title.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,17 +38,17 @@ pub struct Series {
     pub name: String,
     /// Its points, from left to right.
     pub points: Vec<Point>,
-    /// Whether these are another's numbers, drawn with dashes.
+    /// Whether these are numbers of the paper, drawn with dashes.
     pub dashed: bool,
 }
 
 /// One point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Where along the bottom.
+    /// Position on the x axis.
     pub x: f64,
-    /// How high.
+    /// Accuracy.
     pub y: f64,
-    /// How much it varies.
+    /// Standard deviation.
     pub spread: f64,
 }

@@ -1,15 +1,15 @@
-//! What can go wrong with an experiment.
+//! Errors of this crate.
 
 use std::path::{Path, PathBuf};
 
 /// What every fallible call of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong, told with the file and the remedy.
+/// Why an experiment failed, with the file and a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A plan that is not there.
+    /// A plan that does not exist.
     #[error("unknown experiment `{name}`; known: {known}, or a file that ends in .toml")]
     Unknown {
         /// The name given.
@@ -27,8 +27,8 @@ pub enum Error {
         reason: String,
     },
 
-    /// A file of rows that is not one.
-    #[error("{}: {reason}; give another file with --out, or move this one away", path.display())]
+    /// A file that does not hold the rows of this experiment.
+    #[error("{}: {reason}; give another file with --out, or move this one", path.display())]
     RowFile {
         /// The file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's words.
+        /// The error of the system.
         source: std::io::Error,
     },
 
@@ -53,8 +53,8 @@ pub enum Error {
     #[error(transparent)]
     Fit(#[from] ssdl::Error),
 
-    /// It was asked to stop; what was finished is kept.
-    #[error("interrupted; the rows so far are in {}, and the same command goes on from there", path.display())]
+    /// It was stopped; finished rows are kept.
+    #[error("interrupted; the rows so far are in {}, and the same command continues from there", path.display())]
     Interrupted {
         /// Where the rows are.
         path: PathBuf,

@@ -1,16 +1,16 @@
-//! One fit of a plan, kept whole to be looked at from near.
+//! One fit of a plan, to be shown in detail.
 
 use ssdl::{Matrix, Model};
 
-/// A model with the samples it was fitted to and those it is judged on.
+/// A model with its training samples and its test samples.
 pub struct Example {
     /// Which fit of the plan it is.
     pub name: String,
     /// The model.
     pub model: Model<f32>,
-    /// Its training samples, raw.
+    /// Its raw training samples.
     pub training: Matrix<f32>,
-    /// Test samples, raw.
+    /// Raw test samples.
     pub test: Matrix<f32>,
     /// Their labels.
     pub truth: Vec<Option<String>>,

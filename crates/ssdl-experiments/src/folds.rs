@@ -1,22 +1,22 @@
-//! Labels hidden in turn: every sample stays in the fit, some without the label it has.
+//! Folds of the labels: every sample stays in the fit, those of one fold without their labels.
 
 use ssdl::classifier::svm::stratified_folds;
 use ssdl::{Labels, Real, Samples};
 
 use crate::Result;
 
-/// Folds at the most; fewer where a class has fewer labels.
+/// Maximum number of folds; fewer if a class has fewer labels.
 const FOLDS: usize = 5;
 
 /// Samples whose labels are hidden together.
 pub(crate) struct Folds {
-    /// Places of the samples, fold by fold.
+    /// Indices of the samples, fold by fold.
     pub hidden: Vec<Vec<usize>>,
 }
 
 impl Folds {
-    /// Shares out the labels, each class evenly; the label of a class that has no other stays.
-    /// `None` if that leaves nothing to hide.
+    /// Distributes the labels of each class evenly; the only label of a class is never hidden. `None`
+    /// if that leaves nothing to hide.
     pub fn new(labels: &Labels, seed: u64) -> Option<Self> {
         let counts = labels.counts();
         let count = counts.iter().copied().filter(|&count| count > 1).min()?.min(FOLDS);
@@ -29,7 +29,7 @@ impl Folds {
         Some(Self { hidden })
     }
 
-    /// How many labels are hidden in one fold or another.
+    /// Number of labels that are hidden in some fold.
     pub fn n_hidden(&self) -> usize {
         self.hidden.iter().map(Vec::len).sum()
     }
@@ -52,7 +52,7 @@ mod tests {
     fn a_class_never_loses_its_last_label() {
         let names = ["a", "a", "a", "b", "b", "c"].map(Some);
         let labels = Labels::from_names(&names);
-        let folds = Folds::new(&labels, 0).expect("some can be hidden");
+        let folds = Folds::new(&labels, 0).expect("some labels can be hidden");
         assert_eq!((folds.hidden.len(), folds.n_hidden()), (2, 5));
         for fold in &folds.hidden {
             assert!(!fold.contains(&5));

@@ -1,5 +1,5 @@
-//! How well a method finds labels that were hidden from it, beside others: an honest number where
-//! all the labels there are are needed to learn from.
+//! Cross-validation on the labels: how well a method predicts labels hidden from it, compared with
+//! other methods. A fair estimate when no labels can be spared for a test set.
 
 use std::time::Instant;
 
@@ -12,55 +12,60 @@ use crate::numbers::mean;
 use crate::table::{Cell, Table};
 use crate::{Monitor, Result};
 
-/// Methods that another is compared with: one that looks at the nearest label, one that draws
-/// straight lines, one that follows the graph alone.
+/// Methods to compare with: one that uses the nearest label, a linear one, and one that uses only
+/// the graph.
 pub const BESIDE: [&str; 3] = ["nearest", "linear-svm", "label-spreading"];
 
-/// What a method said of labels that were hidden from it.
+/// The predictions of a method for labels hidden from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hidden {
     /// The name of the method.
     pub method: String,
-    /// The class that was said of each sample whose label was hidden.
-    pub said: Vec<Option<usize>>,
-    /// Seconds of a fit, on average.
+    /// The predicted class of each sample whose label was hidden.
+    pub predicted: Vec<Option<usize>>,
+    /// Mean seconds per fit.
     pub seconds: f64,
 }
 
 impl Hidden {
-    /// Share of the hidden labels that were found.
+    /// Share of the hidden labels that were predicted correctly.
     #[must_use]
     pub fn accuracy(&self, labels: &Labels) -> f64 {
-        let asked = self.said.iter().zip(labels.assigned()).filter(|(said, _)| said.is_some());
+        let hidden = self
+            .predicted
+            .iter()
+            .zip(labels.assigned())
+            .filter(|(predicted, _)| predicted.is_some());
         let (mut right, mut all) = (0usize, 0usize);
-        asked.for_each(|(said, truth)| {
+        hidden.for_each(|(predicted, truth)| {
             all += 1;
-            right += usize::from(said == truth);
+            right += usize::from(predicted == truth);
         });
         right as f64 / all.max(1) as f64
     }
 }
 
-/// A method with its knobs, and what it is fitted with.
+/// A method with its knobs and the options of its fits.
 pub struct Trial<'a, T> {
     /// The method.
     pub method: &'a dyn Method<T>,
     /// Its knobs.
     pub knobs: &'a [(String, String)],
-    /// Preparation, seed, threads, a graph of the user's.
+    /// Preparation, seed, threads, and the user's graph, if any.
     pub options: &'a FitOptions<T>,
 }
 
-/// Hides part of the labels in turn, fits a method to the rest, and asks it for those that were
-/// hidden; then the methods of [`BESIDE`] with their own knobs. The first is the method itself;
-/// nothing, if no label can be hidden or the watcher stops it before the method is done.
+/// Hides the labels of one fold at a time, fits a method to the rest, and predicts the hidden ones;
+/// then does the same with the methods of [`BESIDE`] and their default knobs. The first result is
+/// that of the method itself; the list is empty if no label can be hidden or the monitor stops it
+/// before the method is done.
 ///
 /// # Errors
-/// If a fit of the method itself fails; another that fails is left out.
-pub fn in_turn<T: Real>(
+/// If a fit of the method itself fails; other methods that fail are omitted.
+pub fn cross_validate<T: Real>(
     trial: &Trial<'_, T>,
     samples: &Samples<T>,
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<Hidden>> {
     let Some(folds) = Folds::new(samples.labels(), trial.options.seed) else {
         return Ok(Vec::new());
@@ -69,7 +74,7 @@ pub fn in_turn<T: Real>(
     let others: Vec<&str> = BESIDE.into_iter().filter(|name| *name != own).collect();
     let total = folds.hidden.len() * (1 + others.len());
     let mut found = Vec::new();
-    match ask(trial, &folds, samples, (0, total), watch)? {
+    match predict_hidden(trial, &folds, samples, (0, total), monitor)? {
         Some(first) => found.push(first),
         None => return Ok(found),
     }
@@ -79,7 +84,7 @@ pub fn in_turn<T: Real>(
         let options = FitOptions { graph, ..trial.options.clone() };
         let other = Trial { method, knobs: &[], options: &options };
         let before = found.len() * folds.hidden.len();
-        match ask(&other, &folds, samples, (before, total), watch) {
+        match predict_hidden(&other, &folds, samples, (before, total), monitor) {
             Ok(Some(other)) => found.push(other),
             Ok(None) => break,
             Err(_) => {}
@@ -88,32 +93,32 @@ pub fn in_turn<T: Real>(
     Ok(found)
 }
 
-fn ask<T: Real>(
+fn predict_hidden<T: Real>(
     trial: &Trial<'_, T>,
     folds: &Folds,
     samples: &Samples<T>,
     (before, total): (usize, usize),
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<Option<Hidden>> {
     let name = trial.method.describe().name;
-    let mut said = vec![None; samples.n_samples()];
+    let mut predicted = vec![None; samples.n_samples()];
     let mut seconds = Vec::new();
     for (fold, places) in folds.hidden.iter().enumerate() {
-        if watch.stop() {
+        if monitor.stop() {
             return Ok(None);
         }
-        watch.done(before + fold + 1, total, &format!("{name} with labels hidden"));
+        monitor.done(before + fold + 1, total, &format!("{name} with labels hidden"));
         let rest = folds.without(fold, samples)?;
         let started = Instant::now();
         let model = trial.method.fit(trial.knobs, rest, trial.options, &mut Silent)?;
         seconds.push(started.elapsed().as_secs_f64());
         let classes = model.transduction().classes;
-        places.iter().for_each(|&place| said[place] = Some(classes[place]));
+        places.iter().for_each(|&place| predicted[place] = Some(classes[place]));
     }
-    Ok(Some(Hidden { method: name.to_owned(), said, seconds: mean(&seconds) }))
+    Ok(Some(Hidden { method: name.to_owned(), predicted, seconds: mean(&seconds) }))
 }
 
-/// The methods, one a line, the best marked.
+/// A table with one line per method, the best marked.
 #[must_use]
 pub fn table(found: &[Hidden], labels: &Labels) -> Table {
     let shares: Vec<f64> = found.iter().map(|one| one.accuracy(labels)).collect();
@@ -125,11 +130,11 @@ pub fn table(found: &[Hidden], labels: &Labels) -> Table {
         ];
         (one.method.clone(), cells)
     });
-    let count = found.first().map_or(0, |one| one.said.iter().flatten().count());
+    let count = found.first().map_or(0, |one| one.predicted.iter().flatten().count());
     Table {
-        heading: format!("{count} labels, hidden in turn"),
+        heading: format!("Cross-validation on {count} labels"),
         names: "method".into(),
-        columns: vec!["hidden labels found".into(), "seconds a fit".into()],
+        columns: vec!["hidden labels correct".into(), "seconds per fit".into()],
         lines: lines.collect(),
     }
 }

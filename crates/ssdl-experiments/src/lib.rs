@@ -1,8 +1,8 @@
 //! Experiments as data: a plan in TOML goes in, rows of CSV and tables come out.
 //!
 //! [`comparison`] runs methods on splits of data sets, as the tables of the paper do; [`graphs`]
-//! compares graphs for sparse coding over grids of knobs; [`tune`] looks for knobs with few labels;
-//! [`hidden`] tells how well a method finds labels that were hidden from it.
+//! compares graphs for sparse coding over grids of knobs; [`tune`] searches knobs with few labels;
+//! [`hidden`] compares methods by cross-validation on the labels.
 
 pub mod comparison;
 mod curve;
@@ -25,10 +25,10 @@ pub use plan::{AnyPlan, KNOWN};
 pub use rows::{Record, RowFile};
 pub use table::{Cell, Number, Table};
 
-/// Whoever looks on while an experiment runs.
+/// Observer of an experiment: follows its progress and may stop it.
 pub trait Monitor: Sync {
-    /// So many of the fits are done; `now` says what is being done.
-    fn done(&self, fits: usize, of: usize, now: &str);
+    /// Reports that `fits` of `total` fits are done; `current` names the current fit.
+    fn done(&self, fits: usize, total: usize, current: &str);
 
     /// Whether to stop before the next fit.
     fn stop(&self) -> bool;

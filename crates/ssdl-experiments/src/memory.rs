@@ -1,12 +1,12 @@
-//! The most memory that this process held, where the system tells.
+//! Peak memory of this process, if the system reports it.
 
-/// Lets the system count the peak afresh, where it can.
-pub fn forget_peak() {
+/// Resets the peak, if the system supports it.
+pub fn reset_peak() {
     // Not every system has this file; then the peak is that of the whole process.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory this process has held since it began, or since the peak was forgotten.
+/// Peak memory in bytes since the process started, or since the peak was reset.
 #[must_use]
 pub fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

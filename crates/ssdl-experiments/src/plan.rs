@@ -33,17 +33,17 @@ enum Kind {
     Graphs,
 }
 
-/// Only what decides how the rest is read.
+/// The key that decides how the rest is read.
 #[derive(Deserialize)]
 struct Head {
     kind: Kind,
 }
 
 impl AnyPlan {
-    /// The plan of this name, or of this file.
+    /// Finds a plan by its name, or reads it from a file.
     ///
     /// # Errors
-    /// If there is none, or it has an unknown key or asks for something impossible.
+    /// If there is none, it has an unknown key, or it cannot be run.
     pub fn find(name: &str) -> Result<Self> {
         if let Some((_, text)) = KNOWN.iter().find(|(known, _)| *known == name) {
             return Self::parse(text, Path::new(name));
@@ -57,7 +57,7 @@ impl AnyPlan {
         Self::parse(&text, path)
     }
 
-    /// Reads a plan from text; `path` is for messages and for files beside it.
+    /// Reads a plan from text; `path` is for messages.
     ///
     /// # Errors
     /// As [`AnyPlan::find`].
@@ -88,7 +88,7 @@ impl AnyPlan {
         }
     }
 
-    /// What it shows, in a line.
+    /// Its title.
     #[must_use]
     pub fn title(&self) -> &str {
         match self {
@@ -98,9 +98,9 @@ impl AnyPlan {
     }
 }
 
-/// The words of a reader of TOML in one line; of an unknown key, with the nearest of the known ones.
+/// An error of the TOML reader in one line; for an unknown key, with the most similar known key.
 pub(crate) fn with_nearest(message: &str) -> String {
-    /// From this likeness on a key may be what was meant.
+    /// Minimum similarity for a key to be suggested.
     const ALIKE: f64 = 0.7;
     let message = message.replace('\n', " ");
     let Some(rest) = message.strip_prefix("unknown field `") else { return message };
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_that_come_with_the_program_are_sound() {
+    fn plans_that_come_with_the_program_are_valid() {
         for (name, _) in KNOWN {
             let plan = AnyPlan::find(name);
             assert!(plan.is_ok(), "{name}: {plan:?}");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_impossible_wishes_are_refused() {
+    fn unknown_keys_and_impossible_plans_are_refused() {
         let good = include_str!("../../../experiments/laplacians.toml");
         let refused = |text: String| match AnyPlan::parse(&text, Path::new("plan.toml")) {
             Err(error) => error.to_string(),
@@ -141,8 +141,8 @@ mod tests {
             typo.contains("unknown key `sparsety`; did you mean `sparsity`? known: "),
             "{typo}"
         );
-        let strange = refused(good.replace("sparsity", "zzz"));
-        assert!(strange.contains("unknown key `zzz`; known: "), "{strange}");
+        let unknown = refused(good.replace("sparsity", "zzz"));
+        assert!(unknown.contains("unknown key `zzz`; known: "), "{unknown}");
         assert!(refused(good.replace("noise = [0.0]", "noise = [0.0, 1.0]")).contains("not both"));
         assert!(refused(good.replace("noise = [0.0]", "noise = [-1.0]")).contains("noise -1"));
         assert!(refused(good.replace("sc = [19.6, ", "sc = [")).contains("sc has 3"));

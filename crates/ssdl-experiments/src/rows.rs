@@ -1,4 +1,4 @@
-//! One row of CSV a fit, appended as fits are done; a row that exists is not run again.
+//! One CSV row per fit, appended when the fit is done; a fit whose row exists is not run again.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
-/// One row of a file: what was asked for, and what came out.
+/// One row of a file: the settings of a fit, and its results.
 pub trait Record: Clone + Serialize + DeserializeOwned {
-    /// What was asked for; two rows with the same key are the same fit.
+    /// The settings; two rows with the same key are the same fit.
     fn key(&self) -> String;
 
     /// The version of the program that made it.
@@ -27,10 +27,10 @@ pub struct RowFile<R> {
 }
 
 impl<R: Record> RowFile<R> {
-    /// Opens a file of rows, or begins one.
+    /// Opens a file of rows; it need not exist yet.
     ///
     /// # Errors
-    /// If the file is something else, or its folder cannot be made.
+    /// If the file is something else, or its folder cannot be created.
     pub fn open(path: &Path) -> Result<Self> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -39,7 +39,7 @@ impl<R: Record> RowFile<R> {
         Ok(Self { path: path.to_owned(), known: Mutex::new(known) })
     }
 
-    /// Refuses rows of another version of the program: in one table they would look alike.
+    /// Refuses rows of another version of the program, which must not be mixed in one table.
     ///
     /// # Errors
     /// If there is one.
@@ -54,13 +54,13 @@ impl<R: Record> RowFile<R> {
         }
     }
 
-    /// Where they are kept.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All rows, in an order that does not depend on which was done first.
+    /// All rows, in an order independent of when they were done.
     #[must_use]
     pub fn all(&self) -> Vec<R> {
         let mut rows: Vec<R> = self.lock().values().cloned().collect();
@@ -68,20 +68,21 @@ impl<R: Record> RowFile<R> {
         rows
     }
 
-    /// Whether every one of these (compared by what was asked for, not by what came out) is there.
+    /// Whether all these rows exist (compared by settings, not by results).
     pub(crate) fn has_all(&self, wanted: &[R]) -> bool {
         let known = self.lock();
         wanted.iter().all(|row| known.contains_key(&row.key()))
     }
 
-    /// Appends rows; all of them reach the file, or the error says why not.
+    /// Appends rows.
     pub(crate) fn add(&self, rows: &[R]) -> Result<()> {
         let mut known = self.lock();
         let io = Error::io(&self.path);
         let mut file: File =
             OpenOptions::new().create(true).append(true).open(&self.path).map_err(&io)?;
-        let fresh = file.metadata().map_err(&io)?.len() == 0;
-        let mut writer = csv::WriterBuilder::new().has_headers(fresh).from_writer(Vec::<u8>::new());
+        let is_new = file.metadata().map_err(&io)?.len() == 0;
+        let mut writer =
+            csv::WriterBuilder::new().has_headers(is_new).from_writer(Vec::<u8>::new());
         for row in rows {
             writer.serialize(row).map_err(|error| io(error.into()))?;
         }
@@ -92,7 +93,7 @@ impl<R: Record> RowFile<R> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, R>> {
-        // Nothing is left half-done under the lock, so a panic elsewhere does no harm here.
+        // The map is never left half-changed under the lock, so a panic elsewhere is harmless.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

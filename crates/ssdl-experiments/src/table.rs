@@ -1,4 +1,4 @@
-//! Tables that know which of two numbers is the better one, whatever they are written as.
+//! Tables that mark the better of two numbers, independent of the output format.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use std::fmt::Write;
 pub struct Number {
     /// The digits.
     pub text: String,
-    /// Whether it is the better one of those it stands beside.
+    /// Whether it is the better of the numbers compared.
     pub better: bool,
 }
 
-/// A cell: a number, and perhaps another's in brackets.
+/// A cell: a number, and possibly another in brackets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// Ours.
     pub number: Number,
-    /// The one it is compared with.
+    /// The number it is compared with.
     pub beside: Option<Number>,
 }
 
@@ -25,28 +25,28 @@ pub struct Cell {
 pub struct Table {
     /// What it shows.
     pub heading: String,
-    /// What the names of the lines are.
+    /// Heading of the names of the lines.
     pub names: String,
-    /// What the columns are.
+    /// Headings of the columns.
     pub columns: Vec<String>,
     /// Names and cells.
     pub lines: Vec<(String, Vec<Cell>)>,
 }
 
 impl Cell {
-    /// A text alone.
+    /// A cell without a comparison.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { number: Number { text: text.into(), better: false }, beside: None }
     }
 
-    /// A text alone, marked if it is the better of two.
+    /// A cell without a comparison, marked if `better`.
     pub fn marked(text: impl Into<String>, better: bool) -> Self {
         Self { number: Number { text: text.into(), better }, beside: None }
     }
 }
 
 impl Table {
-    /// The lines as Markdown, numbers at the right; without the heading.
+    /// The table as Markdown, numbers aligned right; without the heading.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = String::new();
@@ -60,7 +60,7 @@ impl Table {
 }
 
 impl Cell {
-    /// The cell in words: the other number in brackets.
+    /// The cell as text, the other number in brackets.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.beside {

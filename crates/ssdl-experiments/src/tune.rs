@@ -1,10 +1,10 @@
-//! Looking for knobs with few labels: folds that hide some labels and keep every sample.
+//! Searches knobs with few labels, by cross-validation on the labels.
 //!
-//! The search of the paper, one stage after another: sparsity and atoms together, then the weight of
-//! the graph, of the classes, the neighbours, the sharpness. A setting is judged by the labels that
-//! were hidden from it: those samples stay in the fit, unlabelled, and the fit itself classifies them.
-//! Test labels are never seen. Fits of one fold start from the best fit of the same fold, which had the
-//! same labels hidden: nothing leaks.
+//! The search of the paper runs in stages: sparsity and atoms together, then the weight of the graph,
+//! of the classes, the neighbours, the sharpness. A setting is scored by the labels that were hidden
+//! from it: those samples stay in the fit, unlabelled, and the fit itself classifies them. Test labels
+//! are never used. Fits of one fold start from the best fit of the same fold, which had the same labels
+//! hidden: nothing leaks.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use ssdl::{Model, Real, Samples};
 use crate::folds::Folds;
 use crate::{Error, Monitor, Result};
 
-/// Features from which on the numbers of atoms that are tried do not depend on them.
+/// From this number of features on, the numbers of atoms to try do not depend on it.
 const MANY: usize = 100;
 
 /// A method with knobs, as `ssdl tune` writes it and `ssdl fit` reads it.
@@ -33,7 +33,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// From what was found.
+    /// Creates a configuration.
     #[must_use]
     pub fn new(method: &str, prepare: Vec<String>, knobs: &[(String, String)]) -> Self {
         let typed = |text: &String| {
@@ -47,7 +47,7 @@ impl Configuration {
         Self { method: method.to_owned(), prepare, knobs }
     }
 
-    /// Reads a file of them.
+    /// Reads a configuration from a file.
     ///
     /// # Errors
     /// If it cannot be read or is something else.
@@ -56,16 +56,16 @@ impl Configuration {
         toml::from_str(&text).map_err(|error| Error::Plan {
             path: path.to_owned(),
             reason: format!(
-                "not knobs of `ssdl tune`: {}",
+                "not a file of `ssdl tune`: {}",
                 crate::plan::with_nearest(error.message())
             ),
         })
     }
 
-    /// As TOML.
+    /// The configuration as TOML.
     ///
     /// # Errors
-    /// If a value cannot be written, which no knob of a method can be.
+    /// If a value cannot be written; this does not happen with knobs of a method.
     pub fn text(&self) -> Result<String> {
         toml::to_string(self)
             .map_err(|error| Error::Plan { path: "knobs".into(), reason: error.to_string() })
@@ -87,12 +87,12 @@ pub(crate) fn pairs(table: &toml::Table) -> Vec<(String, String)> {
     table.iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
-/// When to stop looking.
+/// When to stop the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Fits at the most; the knobs it begins with take a fit of every fold in any case.
+    /// Maximum number of fits; the initial knobs always take one fit per fold.
     pub fits: usize,
-    /// Seconds at the most.
+    /// Maximum number of seconds.
     pub seconds: f64,
 }
 
@@ -102,35 +102,35 @@ impl Default for Budget {
     }
 }
 
-/// What was tried.
+/// A setting that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// The knobs that differ from the defaults.
     pub knobs: Vec<(String, String)>,
-    /// Share of the hidden labels that were found; `None` if it was given up halfway.
+    /// Share of the hidden labels predicted correctly; `None` if the trial was abandoned early.
     pub accuracy: Option<f64>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The best knobs, those that were held fixed included.
+    /// The best knobs, including the fixed ones.
     pub knobs: Vec<(String, String)>,
-    /// Share of the hidden labels that they found.
+    /// Share of the hidden labels that they predict correctly.
     pub accuracy: f64,
-    /// Share that the knobs it began with found.
+    /// The same share for the initial knobs.
     pub before: f64,
     /// Everything that was tried, in order.
     pub tried: Vec<Tried>,
-    /// Fits that were made.
+    /// Number of fits.
     pub fits: usize,
-    /// Folds.
+    /// Number of folds.
     pub folds: usize,
     /// Whether the budget ended the search before its last stage.
     pub cut_short: bool,
 }
 
-/// Searches knobs of a method on samples of which some are labelled; `fixed` stay as they are.
+/// Searches knobs of a method on partly labelled samples; `fixed` knobs are not changed.
 ///
 /// # Errors
 /// If there is nothing to search, a class has fewer than two labels, or a fit fails.
@@ -140,7 +140,7 @@ pub fn tune<T: Real>(
     samples: &Samples<T>,
     options: &FitOptions<T>,
     budget: Budget,
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<Found> {
     method.check(fixed)?;
     let stages = stages(method, fixed, samples.n_features());
@@ -151,26 +151,26 @@ pub fn tune<T: Real>(
             known: searchable::<T>(),
         }));
     }
-    let mut search = Search::new(method, samples, options, budget, watch)?;
+    let mut search = Search::new(method, samples, options, budget, monitor)?;
     search.total = stages.iter().map(Vec::len).sum::<usize>() * search.folds.hidden.len();
     let mut best = fixed.to_vec();
-    let mut right = search.judge(&best, 0)?.unwrap_or(0);
+    let mut right = search.score(&best, 0)?.unwrap_or(0);
     let before = search.share(right);
     let mut cut_short = false;
     for stage in &stages {
         let start = best.clone();
         for changes in stage {
-            let candidate = with(&start, changes);
-            if same(&candidate, &best) {
+            let candidate = override_knobs(&start, changes);
+            if is_same(&candidate, &best) {
                 continue;
             }
             if search.is_spent() {
                 cut_short = true;
                 break;
             }
-            // Better by more than luck, or the knobs stay: with 20 labels a class of USPS, taking
-            // every setting that finds one label more ended below the knobs it began with.
-            if let Some(better) = search.judge(&candidate, right + search.margin())? {
+            // Only a gain beyond chance counts: with 20 labels per class of USPS, accepting every
+            // setting that predicts one label more ended below the initial knobs.
+            if let Some(better) = search.score(&candidate, right + search.margin())? {
                 (best, right) = (candidate, better);
             }
         }
@@ -193,8 +193,8 @@ fn searchable<T: Real>() -> String {
     some.map(|method| method.describe().name).collect::<Vec<_>>().join(", ")
 }
 
-/// Sets knobs on top of others.
-fn with(base: &[(String, String)], changes: &[(&str, String)]) -> Vec<(String, String)> {
+/// Overrides some knobs.
+fn override_knobs(base: &[(String, String)], changes: &[(&str, String)]) -> Vec<(String, String)> {
     let mut knobs: Vec<(String, String)> = base
         .iter()
         .filter(|(name, _)| changes.iter().all(|(own, _)| own != name))
@@ -204,14 +204,14 @@ fn with(base: &[(String, String)], changes: &[(&str, String)]) -> Vec<(String, S
     knobs
 }
 
-fn same(a: &[(String, String)], b: &[(String, String)]) -> bool {
+fn is_same(a: &[(String, String)], b: &[(String, String)]) -> bool {
     a.len() == b.len() && a.iter().all(|knob| b.contains(knob))
 }
 
 type Changes = Vec<(&'static str, String)>;
 
-/// The stages of the search: candidates that take turns, best kept. Knobs that the method lacks or
-/// the user fixed are left out.
+/// The stages of the search, each a list of candidates. Knobs that the method lacks or the user fixed
+/// are omitted.
 fn stages<T: Real>(
     method: &dyn Method<T>,
     fixed: &[(String, String)],
@@ -226,11 +226,11 @@ fn stages<T: Real>(
     };
     let mut stages = Vec::new();
     let sparsities = each("sparsity", &[0.1, 0.2, 0.3, 0.5, 0.8]);
-    // Of few features, too, and several times as many.
-    let few = n_features.max(2) as f64;
-    let atoms = match n_features >= MANY {
-        true => each("n_atoms", &[100.0, 200.0, 300.0]),
-        false => each("n_atoms", &[few, 2.0 * few, 4.0 * few]),
+    let atoms = if n_features >= MANY {
+        each("n_atoms", &[100.0, 200.0, 300.0])
+    } else {
+        let few = n_features.max(2) as f64;
+        each("n_atoms", &[few, 2.0 * few, 4.0 * few])
     };
     match (free("sparsity"), free("n_atoms")) {
         (true, true) => {
@@ -266,11 +266,11 @@ struct Search<'a, T> {
     samples: &'a Samples<T>,
     options: &'a FitOptions<T>,
     budget: Budget,
-    watch: &'a dyn Monitor,
+    monitor: &'a dyn Monitor,
     started: Instant,
     folds: Folds,
     n_labelled: usize,
-    /// Where fits of each fold start: the best of that fold so far.
+    /// The start of the next fit of each fold: the best fit of that fold so far.
     starts: Vec<Option<Start<T>>>,
     tried: Vec<Tried>,
     fits: usize,
@@ -283,24 +283,25 @@ impl<'a, T: Real> Search<'a, T> {
         samples: &'a Samples<T>,
         options: &'a FitOptions<T>,
         budget: Budget,
-        watch: &'a dyn Monitor,
+        monitor: &'a dyn Monitor,
     ) -> Result<Self> {
         let counts = samples.labels().counts();
-        let alone = counts.into_iter().any(|count| count == 1);
-        let folds =
-            Folds::new(samples.labels(), options.seed).filter(|_| !alone).ok_or_else(|| {
+        let has_single = counts.into_iter().any(|count| count == 1);
+        let folds = Folds::new(samples.labels(), options.seed).filter(|_| !has_single).ok_or_else(
+            || {
                 Error::Fit(ssdl::Error::Labels(
                 "a class has a single label: hiding it leaves nothing to learn the class from; \
-                 tuning needs two labels a class at least"
+                 tuning needs at least two labels per class"
                     .into(),
             ))
-            })?;
+            },
+        )?;
         Ok(Self {
             method,
             samples,
             options,
             budget,
-            watch,
+            monitor,
             started: Instant::now(),
             starts: vec![None; folds.hidden.len()],
             n_labelled: folds.n_hidden(),
@@ -315,20 +316,21 @@ impl<'a, T: Real> Search<'a, T> {
         right as f64 / self.n_labelled as f64
     }
 
-    /// Hidden labels that a setting must find beyond the best so far: one, and one in a hundred.
+    /// Number of hidden labels by which a setting must beat the best so far: one, plus one per hundred.
     fn margin(&self) -> usize {
         1 + self.n_labelled / 100
     }
 
-    /// Whether another setting would go beyond the budget: it takes a fit of every fold.
+    /// Whether another setting, which takes a fit per fold, would exceed the budget.
     fn is_spent(&self) -> bool {
         self.fits + self.folds.hidden.len() > self.budget.fits
             || self.started.elapsed().as_secs_f64() >= self.budget.seconds
-            || self.watch.stop()
+            || self.monitor.stop()
     }
 
-    /// Hidden labels that these knobs find; `None` as soon as they cannot find `needed` any more.
-    fn judge(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
+    /// Number of hidden labels that these knobs predict correctly; `None` as soon as `needed` is out of
+    /// reach.
+    fn score(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
         let (mut right, mut left) = (0, self.n_labelled);
         let count = self.folds.hidden.len();
         let mut ends = Vec::with_capacity(count);
@@ -356,16 +358,16 @@ impl<'a, T: Real> Search<'a, T> {
         let options = FitOptions { start: self.starts[fold].clone(), ..self.options.clone() };
         let model = self.method.fit(knobs, samples, &options, &mut Silent)?;
         self.fits += 1;
-        self.watch.done(self.fits, self.total.max(self.fits), "fits of the search");
-        let said = model.transduction().classes;
+        self.monitor.done(self.fits, self.total.max(self.fits), "fits of the search");
+        let predicted = model.transduction().classes;
         let truth = self.samples.labels().assigned();
         let hidden = &self.folds.hidden[fold];
-        let right = hidden.iter().filter(|&&j| Some(said[j]) == truth[j]).count();
-        Ok((right, end(&model)))
+        let right = hidden.iter().filter(|&&j| Some(predicted[j]) == truth[j]).count();
+        Ok((right, as_start(&model)))
     }
 }
 
-fn end<T: Real>(model: &Model<T>) -> Option<Start<T>> {
+fn as_start<T: Real>(model: &Model<T>) -> Option<Start<T>> {
     let atoms = model.atoms()?.clone();
     Some(Start { atoms, codes: model.codes().clone() })
 }

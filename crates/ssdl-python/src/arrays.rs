@@ -1,4 +1,4 @@
-//! Arrays of NumPy and matrices of the library: rows in C order are columns, byte for byte.
+//! NumPy arrays and matrices of the library: rows in C order are columns, byte for byte.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Matrix, Model, Real};
 
-/// Samples as Python hands them over, one a row.
+/// Samples as passed from Python, one per row.
 #[derive(FromPyObject)]
 pub enum Rows<'py> {
     /// `float32`.
@@ -32,15 +32,15 @@ pub(crate) use each_rows;
 
 /// A number type of Python's arrays and models.
 pub trait Precise: Real + Element {
-    /// The rows, if they are of this type.
+    /// The rows, if they have this type.
     fn rows(rows: Rows<'_>) -> PyResult<PyReadonlyArray2<'_, Self>>;
-    /// The model, of either type from now on.
+    /// The model, wrapped so that it can have either type.
     fn any(model: Model<Self>) -> AnyModel;
-    /// The model, if its numbers are of this type.
+    /// The model, if its numbers have this type.
     fn same(model: &AnyModel) -> PyResult<&Arc<Model<Self>>>;
 }
 
-/// For both types the same, but for the variant.
+/// The implementation is the same for both types, except for the variant.
 macro_rules! precise {
     ($T:ty, $Variant:ident) => {
         impl Precise for $T {
@@ -71,7 +71,7 @@ fn another_precision() -> PyErr {
     PyTypeError::new_err("all arrays must have one number type, that of the model")
 }
 
-/// The rows as columns of a matrix: one copy, nothing turned round.
+/// The rows as columns of a matrix: one copy, no transposition.
 pub fn columns<T: Precise>(rows: &PyReadonlyArray2<'_, T>) -> PyResult<Matrix<T>> {
     some_columns(rows, 0..rows.shape()[0])
 }
@@ -80,7 +80,7 @@ fn some_columns<T: Precise>(
     rows: &PyReadonlyArray2<'_, T>,
     range: Range<usize>,
 ) -> PyResult<Matrix<T>> {
-    // Slices exist of Fortran order, too, and would have rows and columns mixed up.
+    // Arrays in Fortran order have slices too, with rows and columns swapped.
     if !rows.is_c_contiguous() {
         return Err(PyValueError::new_err("samples must be in C order"));
     }
@@ -90,10 +90,10 @@ fn some_columns<T: Precise>(
         .ok_or_else(|| PyValueError::new_err("samples do not have the size they claim"))
 }
 
-/// Bytes of samples that are taken over at once.
+/// Bytes of samples that are copied at once.
 const PART_BYTES: usize = 8 << 20;
 
-/// Rows that are copied a part at a time: all of them never exist twice.
+/// Rows that are copied in parts, so that they never exist twice in full.
 pub struct Parts<T: Precise> {
     array: Py<PyArray2<T>>,
     n_samples: usize,
@@ -111,15 +111,15 @@ impl<T: Precise> Parts<T> {
         self.n_samples
     }
 
-    /// One range of rows after another, as many as fit a part.
+    /// The ranges of rows, one per part.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
         let bytes = self.n_features.max(1) * size_of::<T>();
         let (size, n_samples) = ((PART_BYTES / bytes).max(64), self.n_samples);
-        // No rows at all are a part, too: the library says what it thinks of them.
+        // Without rows there is one empty part, so that the library can report the error.
         (0..n_samples.max(1)).step_by(size).map(move |first| first..(first + size).min(n_samples))
     }
 
-    /// These rows as columns of a matrix; to be called without the interpreter.
+    /// These rows as columns of a matrix; called while the interpreter is released.
     pub fn columns(&self, range: Range<usize>) -> PyResult<Matrix<T>> {
         Python::attach(|py| {
             let rows = self.array.bind(py).try_readonly().map_err(PyErr::from)?;
@@ -128,7 +128,7 @@ impl<T: Precise> Parts<T> {
     }
 }
 
-/// The columns as rows of an array that takes over the memory.
+/// The columns as rows of an array that takes ownership of the memory.
 pub fn rows<T: Real + Element>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyAny>> {
     let shape = [matrix.columns(), matrix.rows()];
     Ok(PyArray1::from_vec(py, matrix.into_vec()).reshape(shape)?.into_any())
@@ -139,12 +139,12 @@ pub fn list<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
 }
 
-/// Class or sample indices as Python indexes with them.
+/// Indices of classes or samples, as an index array.
 pub fn indices(py: Python<'_>, values: impl IntoIterator<Item = usize>) -> Bound<'_, PyAny> {
     list(py, values.into_iter().map(|value| value as i64).collect())
 }
 
-/// Row offsets, column indices and values: what `scipy.sparse` makes a CSR array of.
+/// Row offsets, column indices and values, from which `scipy.sparse` builds a CSR array.
 pub type SparseRows<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// The three arrays of a sparse matrix.
@@ -157,7 +157,7 @@ pub fn sparse<T: Real + Element>(py: Python<'_>, matrix: Csr<T>) -> SparseRows<'
     )
 }
 
-/// A sparse matrix as Python hands it over: offsets, column indices, values.
+/// A sparse matrix as passed from Python: offsets, column indices, values.
 #[derive(FromPyObject)]
 pub struct GivenSparse<'py>(
     PyReadonlyArray1<'py, i64>,

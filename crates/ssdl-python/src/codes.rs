@@ -1,4 +1,4 @@
-//! Codes on their way to Python, gathered part by part.
+//! Codes for Python, collected part by part.
 
 use pyo3::prelude::*;
 use ssdl::sparse::Csr;
@@ -6,16 +6,16 @@ use ssdl::{Matrix, Real};
 
 use crate::arrays::{Precise, SparseRows, indices, list, rows};
 
-/// Codes as Python gets them.
+/// Codes as returned to Python.
 #[derive(IntoPyObject)]
 pub enum Codes<'py> {
-    /// One sample a row.
+    /// One row per sample.
     Dense(Bound<'py, PyAny>),
     /// Row offsets, column indices and values.
     Sparse(SparseRows<'py>),
 }
 
-/// Codes gathered so far; sparse ones never exist in full.
+/// Codes collected so far; sparse ones are never stored densely.
 pub enum Collected<T> {
     Dense { n_atoms: usize, values: Vec<T> },
     Sparse { starts: Vec<usize>, indices: Vec<i64>, values: Vec<T> },
@@ -23,9 +23,10 @@ pub enum Collected<T> {
 
 impl<T: Real> Collected<T> {
     pub fn new(n_atoms: usize, n_samples: usize, sparse: bool) -> Self {
-        match sparse {
-            true => Self::Sparse { starts: vec![0], indices: Vec::new(), values: Vec::new() },
-            false => Self::Dense { n_atoms, values: Vec::with_capacity(n_atoms * n_samples) },
+        if sparse {
+            Self::Sparse { starts: vec![0], indices: Vec::new(), values: Vec::new() }
+        } else {
+            Self::Dense { n_atoms, values: Vec::with_capacity(n_atoms * n_samples) }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
 use crate::worker;
 
-/// Codes of samples on atoms (one a row), dense or as three arrays of a sparse matrix.
+/// Codes of samples on atoms (one per row), dense or as three arrays of a sparse matrix.
 #[pyfunction]
 pub fn encode<'py>(
     py: Python<'py>,
@@ -47,7 +47,7 @@ fn encode_in<'py, T: Precise>(
     worker::part_by_part(py, parts, n_threads, collected, work)?.give(py)
 }
 
-/// What atoms are learnt with, and what an earlier batch left behind; a dictionary in Python.
+/// Settings for learning atoms and the state of an earlier batch; a dictionary in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Learning<'py> {
@@ -59,7 +59,7 @@ pub struct Learning<'py> {
     before: Option<Before<'py>>,
 }
 
-/// Where a stream stands.
+/// The state of a stream.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Before<'py> {
@@ -90,7 +90,7 @@ impl Before<'_> {
     }
 }
 
-/// Learns atoms; gives back a dictionary of all there is to know, and the notices.
+/// Learns atoms; returns a dictionary of the results, and the notices.
 #[pyfunction]
 pub fn learn_atoms<'py>(
     py: Python<'py>,

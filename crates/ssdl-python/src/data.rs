@@ -15,7 +15,7 @@ pub fn digits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     described(py, ssdl_data::digits())
 }
 
-/// Reads a file or a folder of images; `label` is the name or the place of the column with labels,
+/// Reads a file or a folder of images; `label` is the name or the index of the label column,
 /// `array` the name of the samples in a file of several arrays.
 #[pyfunction]
 pub fn read<'py>(
@@ -38,7 +38,7 @@ pub fn read<'py>(
     described(py, table.or_raise(py)?)
 }
 
-/// Reads a file of labels alone; `None` where one is missing.
+/// Reads a file of labels; `None` if a label is missing.
 #[pyfunction]
 pub fn read_labels(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Option<String>>> {
     py.detach(|| ssdl_data::read_labels(&path, &ReadOptions::default())).or_raise(py)

@@ -1,10 +1,10 @@
-//! Errors of the library as exceptions: each its own class, and one that Python users expect.
+//! Errors of the library as exceptions: each is its own class and a standard one of Python.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use ssdl::Error;
 
-/// Turns what the library returns into what Python raises.
+/// Turns an error of the library into an exception.
 pub trait OrRaise<T> {
     /// The value, or the exception of its error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
@@ -44,15 +44,15 @@ impl<T> OrRaise<T> for ssdl_data::Result<T> {
     }
 }
 
-/// An exception of the package. The classes have two parents each, which only Python can declare.
+/// An exception of the package. Its classes have two base classes, which only Python can declare.
 fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
-    // The program's words for what is a parameter here.
+    // An option of the program is a parameter here.
     let words = words.replace("--image HEIGHTxWIDTH (`FitOptions::image`)", "`image_shape`");
     let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((words,));
     raised().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// With its number Python picks the class itself, such as `FileNotFoundError`.
+/// Python chooses the class by the error number, such as `FileNotFoundError`.
 fn of_system(path: &std::path::Path, source: &std::io::Error) -> PyErr {
     let words = source.to_string();
     match source.raw_os_error() {

@@ -1,4 +1,4 @@
-//! Samples and knobs become a model.
+//! Fits a model.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::graph::GivenGraph;
 use crate::model::FittedModel;
 use crate::worker;
 
-/// What is asked, apart from the samples; a dictionary in Python.
+/// The settings of a fit, a dictionary in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Request<'py> {
@@ -42,9 +42,9 @@ impl Request<'_> {
     }
 }
 
-/// Fits a model; gives it back with the sentences that the fit had to say.
+/// Fits a model; returns it with the notices of the fit.
 ///
-/// `labels` are indices into the classes, negative where unlabelled. `report` is called after every
+/// `labels` are indices into the classes, negative if unlabelled. `report` is called after every
 /// step, unless it is `None`.
 #[pyfunction]
 pub fn fit(

@@ -1,4 +1,4 @@
-//! Graphs between samples, for Python to look at, and graphs that Python brings.
+//! Graphs between samples: built for Python, or passed from Python.
 
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -12,12 +12,12 @@ use crate::arrays::{GivenSparse, Precise, Rows, SparseRows, columns, each_rows, 
 use crate::error::OrRaise;
 use crate::worker;
 
-/// A graph that the user brings.
+/// A graph given by the user.
 #[derive(FromPyObject)]
 pub enum GivenGraph<'py> {
-    /// The neighbours of each sample, one row a sample.
+    /// The neighbours of each sample, one row per sample.
     Lists(PyReadonlyArray2<'py, i64>),
-    /// A word (`affinities` or `mixtures`) and a sparse matrix.
+    /// Its kind (`affinities` or `mixtures`) and a sparse matrix.
     Weights(String, GivenSparse<'py>),
 }
 
@@ -49,7 +49,7 @@ fn neighbour_lists(lists: &PyReadonlyArray2<'_, i64>) -> Result<Neighbours> {
     }
 }
 
-/// The nearest of the samples for each of them, or for each of others; one row a sample.
+/// The nearest samples of each sample, or of each of the other samples; one row per sample.
 #[pyfunction]
 pub fn neighbours<'py>(
     py: Python<'py>,
@@ -81,8 +81,8 @@ fn find_neighbours<'py, T: Precise>(
     Ok(worker::run(py, None, move |_| threads::run(n_threads, search))?.0)
 }
 
-/// A graph between the samples as the knobs say, or of mixtures on given neighbours: a word for its
-/// kind, and its weights.
+/// A graph between the samples, built with the knobs or as mixtures on given neighbours: its kind and
+/// its weights.
 #[pyfunction]
 pub fn graph<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ fn weights<T: Real>(laplacian: &Laplacian<T>) -> (&'static str, Csr<T>) {
     }
 }
 
-/// The samples that speak best for all, each counting by its doubt.
+/// The samples that represent all samples best, each weighted by its uncertainty.
 #[pyfunction]
 pub fn representatives<'py>(
     py: Python<'py>,

@@ -1,7 +1,7 @@
 //! The Python module `ssdl._ssdl`: arrays in, models out.
 //!
-//! There is no mathematics here. `python/ssdl` makes scikit-learn's estimators of it; nobody else
-//! is meant to call it.
+//! There is no mathematics here. `python/ssdl` wraps it in scikit-learn estimators; it is not
+//! meant to be called directly.
 
 mod arrays;
 mod codes;
@@ -15,7 +15,7 @@ mod prepare;
 mod register;
 mod worker;
 
-/// Models, the fit, its stages one by one, and the register that the Python classes are written from.
+/// Models, fits, their single stages, and the register from which the Python classes are generated.
 #[pyo3::pymodule]
 mod _ssdl {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! A fitted model as Python holds it: never changed, shared by copies, pickled as its file.
+//! A fitted model in Python: immutable, shared by copies, pickled as a model file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::OrRaise;
 use crate::worker;
 
 /// Class indices, scores and probabilities.
-type Said<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+type Predicted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// A fitted model.
 #[pyclass(frozen, name = "Model", module = "ssdl._ssdl")]
@@ -68,11 +68,11 @@ impl FittedModel {
         py: Python<'py>,
         samples: Rows<'py>,
         threads: usize,
-    ) -> PyResult<Said<'py>> {
-        each_precision!(&self.0, model => judge(py, model, samples, threads))
+    ) -> PyResult<Predicted<'py>> {
+        each_precision!(&self.0, model => predict(py, model, samples, threads))
     }
 
-    /// Codes of raw samples, dense or sparse; the prepared samples where there are no atoms.
+    /// Codes of raw samples, dense or sparse; the prepared samples if there are no atoms.
     fn code<'py>(
         &self,
         py: Python<'py>,
@@ -83,7 +83,7 @@ impl FittedModel {
         each_precision!(&self.0, model => code(py, model, samples, sparse, threads))
     }
 
-    /// Unlabelled training samples to label next, or some of others.
+    /// Unlabelled training samples to label next, or some of the given samples.
     fn query<'py>(
         &self,
         py: Python<'py>,
@@ -94,11 +94,11 @@ impl FittedModel {
         each_precision!(&self.0, model => query(py, model, n, samples, threads))
     }
 
-    /// What the fit says of the training samples.
-    fn transduction<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Said<'py>> {
+    /// The predictions of the fit for the training samples.
+    fn transduction<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Predicted<'py>> {
         each_precision!(&self.0, model => {
-            let said = py.detach(|| ssdl::threads::run(threads, || model.transduction()));
-            told(py, said)
+            let predicted = py.detach(|| ssdl::threads::run(threads, || model.transduction()));
+            to_python(py, predicted)
         })
     }
 
@@ -142,7 +142,7 @@ impl FittedModel {
         }
     }
 
-    /// $D$, one atom a row; `None` without atoms.
+    /// $D$, one row per atom; `None` without atoms.
     #[getter]
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         each_precision!(&self.0, model => model.atoms().map(|atoms| rows(py, atoms.clone())).transpose())
@@ -153,13 +153,13 @@ impl FittedModel {
         each_precision!(&self.0, model => model.atoms().map_or(0, Matrix::columns))
     }
 
-    /// Codes of the training samples, one sample a row.
+    /// Codes of the training samples, one row per sample.
     #[getter]
     fn codes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         each_precision!(&self.0, model => rows(py, model.codes().clone()))
     }
 
-    /// Weights and bias of the linear classifier, one class a row; `None` where samples vote.
+    /// Weights and bias of the linear classifier, one row per class; `None` if samples vote.
     #[getter]
     fn classifier<'py>(
         &self,
@@ -221,7 +221,7 @@ impl FittedModel {
         list(py, labels.assigned().iter().map(number).collect())
     }
 
-    /// Seconds of the fit by the library's own clock.
+    /// Seconds of the fit, measured by the library.
     #[getter]
     fn seconds(&self) -> f64 {
         each_precision!(&self.0, model => model.report().seconds)
@@ -245,28 +245,28 @@ impl FittedModel {
     }
 }
 
-fn judge<'py, T: Precise>(
+fn predict<'py, T: Precise>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
     threads: usize,
-) -> PyResult<Said<'py>> {
+) -> PyResult<Predicted<'py>> {
     let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
     let n_classes = model.classes().len();
-    let work = move |part, said: &mut (Vec<usize>, Vec<T>, Vec<T>)| {
+    let work = move |part, predicted: &mut (Vec<usize>, Vec<T>, Vec<T>)| {
         let more = model.predict(part)?;
-        said.0.extend(more.classes);
-        said.1.extend(more.scores.into_vec());
-        said.2.extend(more.probabilities.into_vec());
+        predicted.0.extend(more.classes);
+        predicted.1.extend(more.scores.into_vec());
+        predicted.2.extend(more.probabilities.into_vec());
         Ok(())
     };
-    let said = worker::part_by_part(py, parts, threads, Default::default(), work)?;
+    let predicted = worker::part_by_part(py, parts, threads, Default::default(), work)?;
     let by_class = |values: Vec<T>| {
         let n_samples = values.len() / n_classes.max(1);
         let matrix = Matrix::from_columns(n_classes, n_samples, values);
         rows(py, matrix.unwrap_or_else(|| Matrix::zeros(n_classes, 0)))
     };
-    Ok((indices(py, said.0), by_class(said.1)?, by_class(said.2)?))
+    Ok((indices(py, predicted.0), by_class(predicted.1)?, by_class(predicted.2)?))
 }
 
 fn code<'py, T: Precise>(
@@ -302,7 +302,7 @@ fn query<'py, T: Precise>(
     Ok(indices(py, chosen.or_raise(py)?))
 }
 
-fn told<T: Precise>(py: Python<'_>, said: Prediction<T>) -> PyResult<Said<'_>> {
-    let classes = indices(py, said.classes);
-    Ok((classes, rows(py, said.scores)?, rows(py, said.probabilities)?))
+fn to_python<T: Precise>(py: Python<'_>, predicted: Prediction<T>) -> PyResult<Predicted<'_>> {
+    let classes = indices(py, predicted.classes);
+    Ok((classes, rows(py, predicted.scores)?, rows(py, predicted.probabilities)?))
 }

@@ -1,4 +1,4 @@
-//! Preparation steps outside of a model; their state is a dictionary of arrays, so Python pickles it.
+//! Preparation steps outside a model; their state is a dictionary of arrays that Python can pickle.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
 use crate::error::OrRaise;
 use crate::worker;
 
-/// Fitted steps as Python keeps them.
+/// Fitted steps as stored in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Prepared<'py> {

@@ -19,13 +19,13 @@ pub fn learner_knobs(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     DictionaryLearner::knobs().iter().map(|knob| explained(py, knob)).collect()
 }
 
-/// The preparation steps there are: how they are written, what they do.
+/// The known preparation steps: their syntax and what they do.
 #[pyfunction]
 pub fn preparation_steps() -> Vec<(&'static str, &'static str)> {
     prepare::known().into_iter().map(|step| (step.usage, step.sentence)).collect()
 }
 
-/// The preparation of a fit that asks for none in particular.
+/// The default preparation of a fit.
 #[pyfunction]
 pub fn default_preparation() -> Vec<String> {
     FitOptions::<f64>::default().prepare.iter().map(ToString::to_string).collect()

@@ -1,5 +1,5 @@
-//! Long work in a thread of its own, while the caller's thread listens: to Ctrl-C, which Python
-//! tells only to its main thread, and to what the fit has to say.
+//! Long work in a separate thread, while the caller's thread waits for messages of the fit and for
+//! Ctrl-C, which Python delivers only to its main thread.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use ssdl::{Error, Matrix, Result};
 use crate::arrays::{Parts, Precise};
 use crate::error::OrRaise;
 
-/// How often signals are looked for.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-/// How long a stopped fit may take to end its step before it is left to end it alone.
+/// Interval between checks for signals.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// How long to wait for a stopped fit to finish its step; after that it finishes in the background.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// What the worker sends.
@@ -28,7 +28,7 @@ enum Message<R> {
     Done(R),
 }
 
-/// A step that is done, as Python is told of it.
+/// A finished step, as reported to Python.
 struct StepDone {
     iteration: usize,
     max_iterations: usize,
@@ -36,17 +36,17 @@ struct StepDone {
     total: Option<f64>,
 }
 
-/// An observer inside the worker that passes everything on.
+/// An observer inside the worker that forwards everything.
 struct Messenger<R> {
     outbox: Sender<Message<R>>,
     stop: Arc<AtomicBool>,
-    passes_steps: bool,
+    forwards_steps: bool,
 }
 
 impl<R: Send> Watch for Messenger<R> {
     fn step(&mut self, progress: &Progress<'_>) -> Flow {
-        if self.passes_steps {
-            // Nobody listens after Ctrl-C; then the flag is up.
+        if self.forwards_steps {
+            // After Ctrl-C the receiver may be gone; then the flag is set.
             let Progress { iteration, max_iterations, step, objective } = *progress;
             let total = objective.map(|objective| objective.total());
             let done = StepDone { iteration, max_iterations, step, total };
@@ -60,10 +60,10 @@ impl<R: Send> Watch for Messenger<R> {
     }
 }
 
-/// Runs the work with the interpreter released; gives back its result and its notices.
+/// Runs the work with the interpreter released; returns its result and its notices.
 ///
 /// `report`, if there is one, is called with iteration, limit, step and objective after every step.
-/// An exception, be it of Ctrl-C or of `report`, stops the work and is raised.
+/// An exception, from Ctrl-C or from `report`, stops the work and is raised.
 pub fn run<R: Send + 'static>(
     py: Python<'_>,
     report: Option<&Bound<'_, PyAny>>,
@@ -72,24 +72,24 @@ pub fn run<R: Send + 'static>(
     let (outbox, mut inbox) = channel();
     let stop = Arc::new(AtomicBool::new(false));
     let mut messenger =
-        Messenger { outbox: outbox.clone(), stop: stop.clone(), passes_steps: report.is_some() };
+        Messenger { outbox: outbox.clone(), stop: stop.clone(), forwards_steps: report.is_some() };
     let worker = Builder::new().name("ssdl".to_owned()).spawn(move || {
         let _ = outbox.send(Message::Done(work(&mut messenger)));
     })?;
 
     let mut notices = Vec::new();
     loop {
-        let heard = match hear(py, &mut inbox, BETWEEN_LOOKS) {
+        let handled = match receive(py, &mut inbox, CHECK_INTERVAL) {
             Ok(Message::Done(result)) => return Ok((result, notices)),
             Ok(Message::Notice(sentence)) => {
                 notices.push(sentence);
                 Ok(())
             }
-            Ok(Message::Step(progress)) => tell(report, &progress),
+            Ok(Message::Step(progress)) => report_step(report, &progress),
             Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(panicked(worker)),
         };
-        if let Err(exception) = heard.and_then(|()| py.check_signals()) {
+        if let Err(exception) = handled.and_then(|()| py.check_signals()) {
             stop.store(true, Ordering::Relaxed);
             py.detach(move || wait_for_end(&inbox));
             return Err(exception);
@@ -97,7 +97,8 @@ pub fn run<R: Send + 'static>(
     }
 }
 
-/// Works on part after part of the rows with the given number of threads; Ctrl-C ends it with the part at hand.
+/// Processes the rows part by part with the given number of threads; Ctrl-C ends it after the current
+/// part.
 pub fn part_by_part<T: Precise, R: Send + 'static>(
     py: Python<'_>,
     parts: Parts<T>,
@@ -105,10 +106,10 @@ pub fn part_by_part<T: Precise, R: Send + 'static>(
     mut gathered: R,
     mut work: impl FnMut(Matrix<T>, &mut R) -> Result<()> + Send + 'static,
 ) -> PyResult<R> {
-    let look = Progress { iteration: 0, max_iterations: 0, step: Step::Codes, objective: None };
+    let progress = Progress { iteration: 0, max_iterations: 0, step: Step::Codes, objective: None };
     let all = move |watch: &mut dyn Watch| -> PyResult<Result<R>> {
         for range in parts.ranges() {
-            if watch.step(&look) == Flow::Stop {
+            if watch.step(&progress) == Flow::Stop {
                 return Ok(Err(Error::Cancelled));
             }
             if let Err(error) = work(parts.columns(range)?, &mut gathered) {
@@ -120,31 +121,31 @@ pub fn part_by_part<T: Precise, R: Send + 'static>(
     run(py, None, move |watch| ssdl::threads::run(threads, || all(watch)))?.0?.or_raise(py)
 }
 
-fn hear<R: Send>(
+fn receive<R: Send>(
     py: Python<'_>,
     inbox: &mut Receiver<Message<R>>,
-    patience: Duration,
+    timeout: Duration,
 ) -> std::result::Result<Message<R>, RecvTimeoutError> {
-    py.detach(move || inbox.recv_timeout(patience))
+    py.detach(move || inbox.recv_timeout(timeout))
 }
 
 fn wait_for_end<R>(inbox: &Receiver<Message<R>>) {
     while !matches!(inbox.recv_timeout(GRACE), Ok(Message::Done(_)) | Err(_)) {}
 }
 
-fn tell(report: Option<&Bound<'_, PyAny>>, done: &StepDone) -> PyResult<()> {
+fn report_step(report: Option<&Bound<'_, PyAny>>, done: &StepDone) -> PyResult<()> {
     let Some(report) = report else { return Ok(()) };
     let StepDone { iteration, max_iterations, step, total } = done;
     report.call1((*iteration, *max_iterations, step.name(), *total)).map(drop)
 }
 
-/// A panic is a bug of the library; the interpreter survives it.
+/// Reports a panic, which is a bug of the library, as an exception.
 fn panicked(worker: JoinHandle<()>) -> PyErr {
-    let words = worker.join().err().as_deref().and_then(words_of).unwrap_or_default();
-    PyRuntimeError::new_err(format!("this is a bug of ssdl, please report it: {words}"))
+    let message = worker.join().err().as_deref().and_then(message_of).unwrap_or_default();
+    PyRuntimeError::new_err(format!("this is a bug in ssdl, please report it: {message}"))
 }
 
-fn words_of(payload: &(dyn Any + Send)) -> Option<String> {
+fn message_of(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
 }

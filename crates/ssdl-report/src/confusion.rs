@@ -1,29 +1,29 @@
-//! Who was taken for whom: a table of counts, each of which can be opened.
+//! The confusion matrix: a table of counts, each of which can be opened.
 
 use crate::names::short;
 
-/// Most classes of a table; of more, those with most mistakes are shown.
+/// Maximum number of classes in the table; those with most mistakes are shown.
 const MOST_CLASSES: usize = 30;
-/// Most classes that are named in a remark.
+/// Maximum number of classes named in a remark.
 const MOST_NAMED: usize = 8;
 
-/// A sample that was judged.
+/// A sample with a prediction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
-    /// Which of the judged samples.
+    /// Its index among the samples.
     pub place: usize,
-    /// Its true class, where known; one past the classes of the model is a name it never saw.
+    /// Its true class, if known; an index beyond the classes of the model is an unknown name.
     pub truth: Option<usize>,
-    /// The class it was put in, to be compared with the truth; `None` if nobody asked.
-    pub said: Option<usize>,
+    /// The prediction to compare with the true class; `None` if there is none.
+    pub predicted: Option<usize>,
     /// How far the first class is ahead of the second, from 0 to 1.
     pub lead: f64,
 }
 
 impl Case {
-    /// True class and the class it was put in.
+    /// True and predicted class.
     pub fn pair(&self) -> Option<(usize, usize)> {
-        self.truth.zip(self.said)
+        self.truth.zip(self.predicted)
     }
 }
 
@@ -54,20 +54,20 @@ pub(crate) struct Confusion {
     pub lines: Vec<Line>,
     pub judged: usize,
     pub right: usize,
-    /// What a reader should know beside the counts.
+    /// Remarks on the counts.
     pub remarks: Vec<String>,
 }
 
 impl Confusion {
-    /// Counts the cases whose truth is known; `None` if there are none. `names` are the classes of
-    /// the model (so many) and after them names it never saw.
+    /// Counts the cases whose true class is known; `None` if there are none. `names` are the
+    /// `n_classes` classes of the model, followed by names unknown to it.
     pub fn new(cases: &[Case], names: &[String], n_classes: usize) -> Option<Self> {
         let pairs: Vec<(usize, usize)> = cases.iter().filter_map(Case::pair).collect();
         if pairs.is_empty() {
             return None;
         }
         let mut counts = vec![vec![0usize; n_classes]; names.len()];
-        pairs.iter().for_each(|&(truth, said)| counts[truth][said] += 1);
+        pairs.iter().for_each(|&(truth, predicted)| counts[truth][predicted] += 1);
         let (shown, mut remarks) = shown(&counts, names.len(), n_classes);
         let heading =
             |class: usize| Heading { name: names[class].clone(), short: short(&names[class]) };
@@ -90,17 +90,17 @@ impl Confusion {
         };
         let rows = shown.iter().filter(|&&row| counts[row].iter().any(|count| *count > 0));
         let lines = rows.map(line).collect();
-        remarks.extend(never_said(&counts, names, n_classes));
+        remarks.extend(never_predicted(&counts, names, n_classes));
         Some(Self {
             columns: columns.iter().map(|&class| heading(class)).collect(),
             lines,
             judged: pairs.len(),
-            right: pairs.iter().filter(|(truth, said)| truth == said).count(),
+            right: pairs.iter().filter(|(truth, predicted)| truth == predicted).count(),
             remarks,
         })
     }
 
-    /// Share that was right.
+    /// Share of correct predictions.
     pub fn accuracy(&self) -> f64 {
         self.right as f64 / self.judged as f64
     }
@@ -115,7 +115,7 @@ fn shown(counts: &[Vec<usize>], n_names: usize, n_classes: usize) -> (Vec<usize>
         let missed: usize = counts[class]
             .iter()
             .enumerate()
-            .filter(|(said, _)| *said != class)
+            .filter(|(predicted, _)| *predicted != class)
             .map(|(_, n)| n)
             .sum();
         let taken =
@@ -127,14 +127,14 @@ fn shown(counts: &[Vec<usize>], n_names: usize, n_classes: usize) -> (Vec<usize>
     order.truncate(MOST_CLASSES);
     order.sort_unstable();
     let remark = format!(
-        "The {MOST_CLASSES} of {n_names} classes with most mistakes are shown; mistakes between the \
-         others and them are counted in the totals."
+        "The table shows the {MOST_CLASSES} of {n_names} classes with most mistakes; the totals count \
+         all classes."
     );
     (order, vec![remark])
 }
 
-/// A class that has samples but is never the answer.
-fn never_said(counts: &[Vec<usize>], names: &[String], n_classes: usize) -> Option<String> {
+/// A remark on classes that have samples but are never predicted.
+fn never_predicted(counts: &[Vec<usize>], names: &[String], n_classes: usize) -> Option<String> {
     let never = |&class: &usize| {
         counts[class].iter().any(|n| *n > 0) && counts.iter().all(|row| row[class] == 0)
     };
@@ -148,7 +148,7 @@ fn never_said(counts: &[Vec<usize>], names: &[String], n_classes: usize) -> Opti
         more => format!(" and {more} more"),
     };
     let named = missing[..missing.len().min(MOST_NAMED)].join(", ");
-    Some(format!("Never predicted: {named}{more}. More labels of such a class help most."))
+    Some(format!("Never predicted: {named}{more}. More labels of these classes would help most."))
 }
 
 #[cfg(test)]
@@ -156,10 +156,10 @@ mod tests {
     use super::*;
 
     fn cases(pairs: &[(usize, usize)]) -> Vec<Case> {
-        let case = |(place, &(truth, said)): (usize, &(usize, usize))| Case {
+        let case = |(place, &(truth, predicted)): (usize, &(usize, usize))| Case {
             place,
             truth: Some(truth),
-            said: Some(said),
+            predicted: Some(predicted),
             lead: 0.5,
         };
         pairs.iter().enumerate().map(case).collect()
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_shares_and_the_class_that_is_never_said() {
+    fn counts_shares_and_the_class_that_is_never_predicted() {
         let cases = cases(&[(0, 0), (0, 0), (0, 1), (1, 1), (2, 0), (3, 1)]);
         let table = Confusion::new(&cases, &names(4), 3).expect("counted");
         assert_eq!((table.judged, table.right), (6, 3));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_classes_those_with_most_mistakes_are_shown() {
+    fn the_classes_with_most_mistakes_are_shown() {
         let mut pairs: Vec<(usize, usize)> = (0..60).map(|class| (class, class)).collect();
         pairs.extend([(58, 59), (59, 58), (57, 3)]);
         let table = Confusion::new(&cases(&pairs), &names(60), 60).expect("counted");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn without_truth_there_is_no_table() {
-        let case = Case { place: 0, truth: None, said: Some(0), lead: 1.0 };
+        let case = Case { place: 0, truth: None, predicted: Some(0), lead: 1.0 };
         assert!(Confusion::new(&[case], &names(2), 2).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! One sample explained, as a picture of its own.
+//! The explanation of one sample as a drawing.
 
 use std::fmt::Write;
 
@@ -12,13 +12,13 @@ use crate::tiles::{Scale, range};
 
 /// Width of the drawing.
 const WIDTH: usize = 720;
-/// Side of a tile, and room for the words under it.
+/// Side of a tile, and its height with the caption.
 const TILE: [usize; 2] = [66, 92];
 /// Height of a line of text.
 const LINE: usize = 20;
-/// Most atoms, neighbours and classes that are drawn.
+/// Maximum number of atoms, neighbours and classes in the drawing.
 const MOST: usize = 8;
-/// Width of the bar of a class that is certain.
+/// Width of the bar of a class with probability 1.
 const BAR: f64 = 260.0;
 
 /// The explanation of a training sample as an SVG file: its classes, its atoms, its neighbours.
@@ -64,7 +64,7 @@ pub fn svg<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>)
     }
     top += 2 * LINE;
     if let Some(atoms) = model.atoms() {
-        heading(&mut body, &mut top, "Its atoms, those first that decide most");
+        heading(&mut body, &mut top, "Its atoms, the most decisive first");
         for (at, part) in explained.parts.iter().take(MOST).enumerate() {
             let left = 12 + at * (TILE[0] + 20);
             tile(&mut body, model, (atoms.column(part.index), Scale::Signed), (left, top))?;
@@ -117,7 +117,7 @@ fn tile<T: Real>(
     picture(body, values, (image, scale), size, corner)
 }
 
-/// Words under a tile, cut to its width; escaped already.
+/// Text under a tile; escaped already.
 fn caption(body: &mut String, words: &str, (left, top): (usize, usize)) {
     // Writing to a string cannot fail.
     let _ = writeln!(

@@ -1,25 +1,25 @@
-//! What can go wrong while a page or a picture is made.
+//! Errors of this crate.
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a page or a picture cannot be made.
+/// Why a page or a picture cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is nothing to draw, and what would help.
+    /// There is nothing to draw; the text says why.
     #[error("{0}")]
     Nothing(String),
-    /// The library refused samples.
+    /// An error of the library.
     #[error(transparent)]
     Model(#[from] ssdl::Error),
     /// A picture cannot be encoded.
-    #[error("the picture cannot be made: {0}")]
+    #[error("the picture cannot be created: {0}")]
     Picture(#[from] png::EncodingError),
-    /// The page cannot be put together.
-    #[error("the page cannot be made: {0}")]
+    /// The template cannot be rendered.
+    #[error("the page cannot be created: {0}")]
     Page(#[from] askama::Error),
-    /// What the page carries cannot be written.
-    #[error("the page cannot be made: {0}")]
+    /// The data of the page cannot be encoded.
+    #[error("the page cannot be created: {0}")]
     Data(#[from] serde_json::Error),
 }

@@ -1,5 +1,4 @@
-//! What a page carries for its script: samples with their explanations, and pictures of all that is
-//! in them.
+//! The data inside a page that its script reads: samples with their explanations, and pictures.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +11,31 @@ use crate::confusion::Case;
 use crate::look::{Judged, Subject};
 use crate::tiles::{Pictures, Scale, pictures, range};
 
-/// Most classes that are listed with their probability.
+/// Maximum number of classes listed for a sample.
 const MOST_CLASSES: usize = 6;
-/// Most atoms that are listed.
+/// Maximum number of atoms listed for a sample.
 const MOST_PARTS: usize = 10;
-/// Most neighbours that are listed.
+/// Maximum number of neighbours listed for a sample.
 const MOST_NEIGHBOURS: usize = 8;
-/// Most features that are listed, where samples are not images.
+/// Maximum number of features listed for a sample that is not an image.
 const MOST_FEATURES: usize = 8;
 
-/// Everything for the script.
+/// All data for the script.
 #[derive(Serialize)]
 pub(crate) struct Inside {
-    /// Names of the classes, and after them names that the model never saw.
+    /// Names of the classes, followed by names unknown to the model.
     classes: Vec<String>,
     cases: Vec<Carried>,
-    /// Training samples that are somebody's neighbours, in the order of their pictures.
+    /// Training samples that are neighbours of a case, in the order of their pictures.
     near: Vec<Near>,
-    /// Which cases are the least sure, the least first.
+    /// The least certain cases, the least first.
     unsure: Vec<usize>,
     pub samples: Pictures,
     pub training: Pictures,
-    /// The atoms, and after them what they make of each case.
+    /// The atoms, followed by the reconstruction of each case.
     pub atoms: Pictures,
     n_atoms: usize,
-    /// Names of the features where parts are features.
+    /// Names of the features, if parts are features.
     features: Option<Vec<String>>,
     of_training: bool,
 }
@@ -48,20 +47,20 @@ struct Carried {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     truth: Option<usize>,
-    /// What was said when the truth was not seen.
-    said: Option<usize>,
-    /// What the model says.
-    now: usize,
+    /// The prediction made while the true class was hidden.
+    predicted: Option<usize>,
+    /// The prediction of the model.
+    class: usize,
     second: Option<usize>,
-    /// Class and probability, the likeliest first.
+    /// Class and probability, the most likely first.
     shares: Vec<(usize, f64)>,
-    /// Atom, how much of it, what it adds to the class and to the second.
+    /// Atom, its coefficient, and what it adds to the scores of the first and the second class.
     parts: Vec<(usize, f64, f64, f64)>,
-    /// How many atoms there are in all.
+    /// Number of all its atoms.
     n_parts: usize,
-    /// Place in `near`, and weight.
+    /// Index into `near`, and weight.
     near: Vec<(usize, f64)>,
-    /// The most unusual features: name, value, deviations from the mean.
+    /// The most unusual features: name, value, standard deviations from the mean.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unusual: Vec<(String, f64, f64)>,
 }
@@ -72,10 +71,10 @@ struct Near {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     label: Option<usize>,
-    said: usize,
+    predicted: usize,
 }
 
-/// Samples in the shape they are shown in.
+/// Samples in the shape in which they are shown.
 struct Shown<'a, T> {
     values: Option<&'a Matrix<T>>,
     image: Option<[usize; 2]>,
@@ -101,18 +100,18 @@ impl Inside {
                 (Shown { values: Some(raw), image: model.image() }, explained, *names)
             }
         };
-        let (near, place_of) = near(subject, &explained);
+        let (near, place_of) = all_neighbours(subject, &explained);
         let statistics = shown.values.filter(|_| shown.image.is_none());
         let statistics = statistics.map(|values| statistics_of(training.values_like(values)));
-        let carry = |(&place, explained): (&usize, &Explanation<T>)| {
+        let carried = |(&place, explained): (&usize, &Explanation<T>)| {
             let values = shown.values.map(|values| values.column(place));
             let unusual = statistics.as_deref().zip(values);
             let unusual = unusual.map(|(each, values)| unusual_of(subject, each, values));
             let name = own_names.and_then(|names| names.get(place).cloned());
             let case = &cases[place];
-            carried(case, name, explained, &place_of, unusual.unwrap_or_default())
+            carry(case, name, explained, &place_of, unusual.unwrap_or_default())
         };
-        let carried: Vec<Carried> = places.iter().zip(&explained).map(carry).collect();
+        let carried: Vec<Carried> = places.iter().zip(&explained).map(carried).collect();
         let at = |place: &usize| places.binary_search(place).ok();
         let near_places: Vec<usize> = near.iter().map(|near| near.place).collect();
         let features = subject.feature_names.filter(|_| model.atoms().is_none());
@@ -143,7 +142,7 @@ fn training<'a, T: Real>(subject: &Subject<'a, T>) -> Shown<'a, T> {
 }
 
 impl<'a, T: Real> Shown<'a, T> {
-    /// These samples, where they have the features of the others; else the others themselves.
+    /// These samples if they have the same features as the others; else the others.
     fn values_like(&self, others: &'a Matrix<T>) -> &'a Matrix<T> {
         self.values.filter(|own| own.rows() == others.rows()).unwrap_or(others)
     }
@@ -156,28 +155,28 @@ impl<'a, T: Real> Shown<'a, T> {
     }
 }
 
-/// The training samples that are somebody's neighbours, and where each of them is.
-fn near<T: Real>(
+/// The training samples that are neighbours of a case, and their positions in that list.
+fn all_neighbours<T: Real>(
     subject: &Subject<'_, T>,
     explained: &[Explanation<T>],
 ) -> (Vec<Near>, BTreeMap<usize, usize>) {
     let model = subject.model;
-    let Prediction { classes: said, .. } = model.transduction();
+    let Prediction { classes: predicted, .. } = model.transduction();
     let labels = model.training_labels().assigned();
-    let heard = explained.iter().flat_map(|e| e.neighbours.iter().take(MOST_NEIGHBOURS));
-    let mut place_of: BTreeMap<usize, usize> = heard.map(|near| (near.sample, 0)).collect();
+    let listed = explained.iter().flat_map(|e| e.neighbours.iter().take(MOST_NEIGHBOURS));
+    let mut place_of: BTreeMap<usize, usize> = listed.map(|near| (near.sample, 0)).collect();
     place_of.values_mut().enumerate().for_each(|(at, place)| *place = at);
     let name = |sample: usize| subject.training_names.and_then(|names| names.get(sample).cloned());
     let near = place_of.keys().map(|&sample| Near {
         place: sample,
         name: name(sample),
         label: labels[sample],
-        said: said[sample],
+        predicted: predicted[sample],
     });
     (near.collect(), place_of)
 }
 
-fn carried<T: Real>(
+fn carry<T: Real>(
     case: &Case,
     name: Option<String>,
     explained: &Explanation<T>,
@@ -200,8 +199,8 @@ fn carried<T: Real>(
         place: case.place,
         name,
         truth: case.truth,
-        said: case.said,
-        now: *class,
+        predicted: case.predicted,
+        class: *class,
         second: *second,
         shares,
         parts: parts.iter().take(MOST_PARTS).map(part).collect(),
@@ -211,10 +210,10 @@ fn carried<T: Real>(
     }
 }
 
-/// The atoms, and after them what the atoms make of each case.
+/// Pictures of the atoms, followed by the reconstruction of each case.
 fn atoms<T: Real>(model: &Model<T>, explained: &[Explanation<T>]) -> Result<Pictures> {
     let Some(atoms) = model.atoms() else { return Ok(Pictures::None) };
-    let made = |explained: &Explanation<T>| {
+    let rebuild = |explained: &Explanation<T>| {
         let mut sum = vec![T::zero(); atoms.rows()];
         for part in &explained.parts {
             let terms = sum.iter_mut().zip(atoms.column(part.index));
@@ -222,15 +221,15 @@ fn atoms<T: Real>(model: &Model<T>, explained: &[Explanation<T>]) -> Result<Pict
         }
         sum
     };
-    let made: Vec<Vec<T>> = explained.iter().map(made).collect();
-    // Atoms have signs; what they make has the darkest and the lightest of a sample.
+    let rebuilt: Vec<Vec<T>> = explained.iter().map(rebuild).collect();
+    // Atoms are signed; reconstructions range from the darkest to the lightest, like a sample.
     let of_atoms = atoms.iter_columns().map(|atom| (atom, Scale::Signed));
-    let of_made = made.iter().map(|made| (made.as_slice(), range(made)));
-    let columns: Vec<_> = of_atoms.chain(of_made).collect();
+    let of_rebuilt = rebuilt.iter().map(|sample| (sample.as_slice(), range(sample)));
+    let columns: Vec<_> = of_atoms.chain(of_rebuilt).collect();
     pictures(&columns, model.preparation().image_prepared())
 }
 
-/// Mean and deviation of each feature.
+/// Mean and standard deviation of each feature.
 fn statistics_of<T: Real>(samples: &Matrix<T>) -> Vec<(f64, f64)> {
     let count = samples.columns().max(1) as f64;
     let mut sums = vec![(0.0, 0.0); samples.rows()];
@@ -247,7 +246,7 @@ fn statistics_of<T: Real>(samples: &Matrix<T>) -> Vec<(f64, f64)> {
     sums.into_iter().map(|(mean, variance)| (mean, variance.sqrt())).collect()
 }
 
-/// The features furthest from their mean, where samples have names for them or few enough to count.
+/// The features furthest from their mean, in standard deviations.
 fn unusual_of<T: Real>(
     subject: &Subject<'_, T>,
     each: &[(f64, f64)],
@@ -265,7 +264,7 @@ fn unusual_of<T: Real>(
     all
 }
 
-/// Four digits that mean something: more would only make the page longer.
+/// Rounds to four significant digits: more would only make the page longer.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;

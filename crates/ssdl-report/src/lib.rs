@@ -1,8 +1,8 @@
-//! Something to look at: one self-contained page about a fit or an experiment, and single pictures.
+//! Self-contained report pages about a fit or an experiment, and single pictures.
 //!
-//! A [`Page`] holds what was run, tables, curves, and a closer [`Look`] at one model: its objective,
-//! its mistakes, its atoms, and samples explained one by one. Everything goes into one file of HTML
-//! that asks nothing of the network. [`mosaic`] and [`drawing`] make pictures of their own.
+//! A [`Page`] holds what was run, tables, curves, and a [`Look`] at one model in detail: its
+//! objective, its mistakes, its atoms, and samples explained one by one. Everything goes into one
+//! HTML file that needs no network. [`mosaic`] and [`drawing`] make single pictures.
 
 mod choice;
 mod confusion;

@@ -1,4 +1,4 @@
-//! A closer look at one model: what is computed once for its part of the page.
+//! The part of a page that shows one model in detail.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use ssdl::model::Seen;
 use ssdl::{Matrix, Model, Prediction, Real};
 
 use crate::Result;
-use crate::choice::{carried, unsure};
+use crate::choice::{choose_samples, unsure};
 use crate::confusion::{Case, Confusion};
 use crate::inside::Inside;
 use crate::mosaic::groups;
@@ -16,43 +16,44 @@ use crate::page::Fact;
 use crate::plots::{self, Figure};
 use crate::tiles::Pictures;
 
-/// Most atoms of a class in the page; `ssdl atoms` draws them all.
+/// Maximum number of atoms per class in the page; `ssdl atoms` draws them all.
 const MOST_ATOMS: usize = 24;
-/// Most atoms of the page.
+/// Maximum number of atoms in the page.
 const MOST_ATOMS_IN_ALL: usize = 300;
 
-/// The model, and what it was asked about.
+/// The model, and the samples to show.
 pub struct Subject<'a, T> {
     /// The model.
     pub model: &'a Model<T>,
-    /// Its training samples, raw; if left away, what the model itself keeps of them.
+    /// Its raw training samples; if omitted, the prepared ones that the model keeps.
     pub training: Option<&'a Matrix<T>>,
-    /// Names of the training samples, where they have some.
+    /// Names of the training samples, if any.
     pub training_names: Option<&'a [String]>,
-    /// Names of the features, where they have some.
+    /// Names of the features, if any.
     pub feature_names: Option<&'a [String]>,
-    /// The samples that are looked at.
+    /// The samples to show.
     pub judged: Judged<'a, T>,
 }
 
-/// Which samples are looked at, and what is known of them.
+/// Which samples are shown, with their predictions and labels.
 pub enum Judged<'a, T> {
-    /// The training samples: the least sure are those without a label.
+    /// The training samples; the least certain are chosen among the unlabelled.
     Training {
-        /// What was said of labelled samples while their labels were hidden; `None` for the others.
+        /// The predictions for labelled samples while their labels were hidden; `None` for the
+        /// others.
         hidden: Option<&'a [Option<usize>]>,
     },
     /// Samples that the fit did not see.
     Others {
-        /// The samples, raw.
+        /// The raw samples.
         raw: &'a Matrix<T>,
         /// The samples as the model sees them.
         seen: &'a Seen<T>,
-        /// What the model predicts for them.
+        /// Their predictions.
         prediction: &'a Prediction<T>,
-        /// Their labels, where known.
+        /// Their labels, if known.
         truth: &'a [Option<String>],
-        /// Their names, where they have some.
+        /// Their names, if any.
         names: Option<&'a [String]>,
     },
 }
@@ -64,13 +65,13 @@ pub struct Look {
     pub(crate) objective: Option<Figure>,
     pub(crate) sparsity: Option<Figure>,
     pub(crate) confusion: Option<Confusion>,
-    /// Under which circumstances the counts were made, or why there are none.
+    /// How the counts were made, or why there are none.
     pub(crate) about_confusion: String,
     pub(crate) about_unsure: String,
     pub(crate) atoms: Vec<AtomsOfClass>,
     pub(crate) about_atoms: String,
     pub(crate) inside: Inside,
-    /// What the page would show if it were there.
+    /// What the page cannot show, and why.
     pub(crate) missing: Vec<String>,
 }
 
@@ -82,7 +83,7 @@ pub(crate) struct AtomsOfClass {
 }
 
 impl Look {
-    /// Judges, explains and draws. Cost: explanations of some hundred samples, $O(nN)$ each.
+    /// Predicts, explains and draws. Cost: explanations of a few hundred samples, $O(nN)$ each.
     ///
     /// # Errors
     /// If the samples do not fit the model.
@@ -95,7 +96,7 @@ impl Look {
         let assigned = model.training_labels().assigned();
         let of_training = matches!(subject.judged, Judged::Training { .. });
         let unsure = unsure(&cases, |place| of_training && assigned[place].is_some());
-        let places = carried(&cases, &unsure);
+        let places = choose_samples(&cases, &unsure);
         let inside = Inside::new(subject, &cases, &places, &unsure, &names)?;
         let (atoms, about_atoms) = atoms(model);
         let codes = model.atoms().is_some().then(|| model.codes());
@@ -115,7 +116,7 @@ impl Look {
     }
 }
 
-/// Every judged sample, with what is known of it.
+/// Every sample with its prediction and its true class.
 fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Vec<Case> {
     let model = subject.model;
     let (prediction, truth): (Cow<'_, Prediction<T>>, Vec<Option<usize>>) = match &subject.judged {
@@ -136,7 +137,7 @@ fn cases<T: Real>(subject: &Subject<'_, T>, names: &mut Vec<String>) -> Vec<Case
     let case = |place: usize| Case {
         place,
         truth: truth.get(place).copied().flatten(),
-        said: match &subject.judged {
+        predicted: match &subject.judged {
             Judged::Training { hidden } => hidden.and_then(|hidden| hidden[place]),
             Judged::Others { .. } => Some(prediction.classes[place]),
         },
@@ -149,15 +150,15 @@ fn cards<T: Real>(model: &Model<T>, confusion: Option<&Confusion>, of_training: 
     let (report, labels) = (model.report(), model.training_labels());
     let mut cards = Vec::new();
     if let Some(table) = confusion {
-        let of = if of_training { "hidden labels found" } else { "right" };
+        let what = if of_training { "hidden labels" } else { "samples" };
         cards.push(Fact::new(
-            format!("{of}, of {}", table.judged),
+            format!("of {} {what} correct", table.judged),
             format!("{:.1} %", 100.0 * table.accuracy()),
         ));
     }
     let free = labels.len() - labels.n_labelled();
-    cards.push(Fact::new("labels to learn from", labels.n_labelled().to_string()));
-    cards.push(Fact::new("unlabelled samples beside them", free.to_string()));
+    cards.push(Fact::new("labelled samples", labels.n_labelled().to_string()));
+    cards.push(Fact::new("unlabelled samples", free.to_string()));
     cards.push(Fact::new("classes", model.classes().len().to_string()));
     if let Some(atoms) = model.atoms() {
         cards.push(Fact::new("atoms", atoms.columns().to_string()));
@@ -194,15 +195,17 @@ fn facts<T: Real>(model: &Model<T>) -> Vec<Fact> {
     facts
 }
 
-/// How a new sample joins, in words.
+/// How a new sample joins the graph, in words.
 fn joined(rule: Rule) -> String {
     match rule {
-        Rule::Lle { n_neighbors } => format!("between their {n_neighbors} nearest (LLE)"),
-        Rule::Heat { n_neighbors, width, .. } => {
-            format!("tied to their {n_neighbors} nearest by a heat kernel of width {width:.3}")
+        Rule::Lle { n_neighbors } => {
+            format!("combined from their {n_neighbors} nearest neighbours (LLE)")
         }
-        Rule::Neighbours { n_neighbors, .. } => format!("tied to their {n_neighbors} nearest"),
-        Rule::Threshold { radius, .. } => format!("tied to all within {radius:.3}"),
+        Rule::Heat { n_neighbors, width, .. } => {
+            format!("joined to their {n_neighbors} nearest by a heat kernel of width {width:.3}")
+        }
+        Rule::Neighbours { n_neighbors, .. } => format!("joined to their {n_neighbors} nearest"),
+        Rule::Threshold { radius, .. } => format!("joined to all within {radius:.3}"),
         Rule::Learnt { smoothness, .. } => {
             format!("joined to the learnt graph (smoothness {smoothness})")
         }
@@ -216,40 +219,39 @@ fn about_confusion<T: Real>(
     model: &Model<T>,
 ) -> String {
     match (judged, confusion) {
-        (Judged::Training { .. }, Some(_)) => "Part of the labels was hidden in turn and the model \
-             fitted to the rest: each labelled sample is counted under what was said of it while its \
-             own label was hidden."
+        (Judged::Training { .. }, Some(_)) => "Cross-validation on the labels: the labels of one \
+             fold at a time were hidden, and a fit without them predicted these labels. Rows are \
+             labels, columns are predictions."
             .into(),
         (Judged::Others { .. }, Some(_)) => {
-            "Samples that the fit did not see, by their true class (rows) and the class that the \
-             model puts them in (columns)."
+            "Samples that the fit did not see, by true class (rows) and predicted class (columns)."
                 .into()
         }
         (Judged::Training { hidden: None }, None) => {
-            "There are no counts: the page was made without hiding labels. `ssdl fit --report` hides \
-             them in turn; `ssdl predict --report` judges samples whose labels you know."
+            "There are no counts: no predictions can be compared with labels. `ssdl fit --report` \
+             uses cross-validation on the labels, `ssdl predict --report` new samples with labels."
                 .into()
         }
         (Judged::Training { .. }, None) => format!(
-            "There are no counts: with {} labels, none can be hidden and still leave its class one.",
+            "There are no counts: with {} labels, none can be hidden without emptying its class.",
             model.training_labels().n_labelled()
         ),
-        (Judged::Others { .. }, None) => "There are no counts: no label of these samples is known. \
-             Name their column with --label-column, or give --labels."
-            .into(),
+        (Judged::Others { .. }, None) => {
+            "There are no counts: no label of these samples is known. \
+             Name their column with --label-column, or give --labels FILE."
+                .into()
+        }
     }
 }
 
 fn about_unsure(of_training: bool, model: &Model<impl Real>) -> String {
     let labels = model.training_labels();
     let which = match (of_training, labels.n_labelled() < labels.len()) {
-        (true, true) => "Unlabelled training samples whose first two classes are nearest to a tie.",
-        (true, false) => "Training samples whose first two classes are nearest to a tie.",
-        (false, _) => "Samples whose first two classes are nearest to a tie.",
+        (true, true) => "Unlabelled training samples whose two most likely classes are closest.",
+        (true, false) => "Training samples whose two most likely classes are closest.",
+        (false, _) => "Samples whose two most likely classes are closest.",
     };
-    format!(
-        "{which} A label for one of these tells the model most. Choose one to have it explained."
-    )
+    format!("{which} Labels for these would help the model most. Select one to see why.")
 }
 
 fn atoms<T: Real>(model: &Model<T>) -> (Vec<AtomsOfClass>, String) {
@@ -264,10 +266,10 @@ fn atoms<T: Real>(model: &Model<T>) -> (Vec<AtomsOfClass>, String) {
         let atoms = group.atoms.into_iter().take(most).collect();
         AtomsOfClass { short: short(&name), name, atoms, more }
     };
-    let about = "Under each class the atoms that raise its score most, the loudest first; grey is \
-                 zero, white positive, black negative.";
-    let bars = "Under each class the atoms that raise its score most, the loudest first; one bar a \
-                feature, from the first to the last, up where it is positive.";
+    let about = "The atoms that raise the score of each class most, strongest first; grey is zero, \
+                 white positive, black negative.";
+    let bars = "The atoms that raise the score of each class most, strongest first; one bar per \
+                feature, upwards if positive.";
     let is_image = model.preparation().image_prepared().is_some();
     (groups.into_iter().map(of_class).collect(), if is_image { about } else { bars }.into())
 }
@@ -276,15 +278,15 @@ fn missing<T: Real>(subject: &Subject<'_, T>, inside: &Inside) -> Vec<String> {
     let mut missing = Vec::new();
     if matches!(inside.samples, Pictures::None) {
         missing.push(
-            "The samples cannot be shown: the model does not keep its training samples. Make the page \
-             with `ssdl fit --report`, or with `ssdl predict --report` on samples of your own."
+            "The samples cannot be shown: the model does not keep its training samples. Use \
+             `ssdl fit --report`, or `ssdl predict --report` with your own samples."
                 .into(),
         );
     }
     let model = subject.model;
     if model.attachment().is_none() {
         missing.push(format!(
-            "There are no neighbours to show: {} ties new samples to no training samples.",
+            "There are no neighbours to show: {} does not join new samples to training samples.",
             model.method()
         ));
     }

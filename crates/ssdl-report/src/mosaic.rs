@@ -1,4 +1,4 @@
-//! The atoms as one picture: a mosaic of small images, or of bars where samples are not images.
+//! The atoms as one picture: a mosaic of small images, or of bars if samples are not images.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use crate::names::{escaped, short};
 use crate::tiles::{Canvas, Scale, greys, heights};
 use crate::{Error, Result};
 
-/// Grey around the tiles; atoms have mid-grey for zero, so the frame is darker than any of it.
+/// Grey around the tiles: darker than the mid-grey that is zero in an atom.
 const FRAME: u8 = 24;
 /// Grey of zero.
 const ZERO: u8 = 132;
-/// Side that small images are enlarged to, at least.
+/// Minimum side of a tile; small images are enlarged to it.
 const LEAST_SIDE: usize = 40;
 /// Size of a tile of bars.
 const BARS: [usize; 2] = [48, 66];
@@ -23,15 +23,15 @@ const GAP: usize = 2;
 /// Height of the name of a class in the drawing.
 const NAME: usize = 20;
 
-/// The atoms of one class: those whose score it raises most, the loudest first.
+/// The atoms of one class: those that raise its score most, strongest first.
 pub struct Group {
-    /// Which class.
+    /// Index of the class.
     pub class: usize,
-    /// Which atoms.
+    /// Indices of the atoms.
     pub atoms: Vec<usize>,
 }
 
-/// Atoms by the class they speak most for; classes without any are left out.
+/// Atoms by the class whose score they raise most; classes without atoms are omitted.
 ///
 /// # Errors
 /// If the method has no atoms.
@@ -47,8 +47,8 @@ pub fn groups<T: Real>(model: &Model<T>) -> Result<(&Matrix<T>, Vec<Group>)> {
 
 fn by_class(n_classes: usize, class_of_atoms: &[Option<(usize, f64)>]) -> Vec<Group> {
     let mut groups = vec![Vec::new(); n_classes];
-    for (atom, spoken_for) in class_of_atoms.iter().enumerate() {
-        if let Some((class, weight)) = spoken_for {
+    for (atom, strongest) in class_of_atoms.iter().enumerate() {
+        if let Some((class, weight)) = strongest {
             groups[*class].push((*weight, atom));
         }
     }
@@ -62,12 +62,12 @@ fn by_class(n_classes: usize, class_of_atoms: &[Option<(usize, f64)>]) -> Vec<Gr
     named.filter(|group| !group.atoms.is_empty()).collect()
 }
 
-/// Where tiles go: every class from a new line.
+/// Layout of the tiles: every class starts a new line.
 struct TileGrid {
     /// Height and width of a tile.
     tile: [usize; 2],
     columns: usize,
-    /// Class, and its atoms in lines.
+    /// The lines: a class and some of its atoms.
     lines: Vec<(usize, Vec<usize>)>,
 }
 
@@ -82,7 +82,7 @@ impl TileGrid {
     }
 }
 
-/// One atom as a tile of this zoom, or of bars.
+/// One atom as a tile: an image with this zoom, or bars.
 fn tile<T: Real>(atom: &[T], image: Option<[usize; 2]>, zoom: usize, scale: Scale<'_>) -> Canvas {
     if let Some([height, width]) = image {
         let values: Vec<f64> = atom.iter().map(|value| value.wide()).collect();
@@ -113,7 +113,7 @@ fn rectangles<T: Real>(atom: &[T]) -> Vec<(usize, usize, usize, usize)> {
     drawn.filter(|(_, _, top, bottom)| bottom > top).collect()
 }
 
-/// Height and width of tiles, and how much images are enlarged.
+/// Height and width of tiles, and the zoom of images.
 fn size(image: Option<[usize; 2]>) -> ([usize; 2], usize) {
     match image {
         Some([height, width]) => {
@@ -124,8 +124,8 @@ fn size(image: Option<[usize; 2]>) -> ([usize; 2], usize) {
     }
 }
 
-/// The atoms as a PNG file: one class after another, each from a new line, the atoms that speak
-/// most for the class first. Images where atoms are images, bars where not.
+/// The atoms as a PNG file: each class starts a new line; the atoms that raise its score most come
+/// first. Drawn as images if atoms are images, else as bars.
 ///
 /// # Errors
 /// If the method has no atoms.
@@ -182,7 +182,7 @@ pub fn svg<T: Real>(model: &Model<T>) -> Result<String> {
     ))
 }
 
-/// An atom or a sample within a drawing, so tall and wide where it is an image.
+/// Adds an atom or a sample to a drawing; images have the given height and width.
 pub(crate) fn picture<T: Real>(
     body: &mut String,
     values: &[T],

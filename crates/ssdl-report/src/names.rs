@@ -1,12 +1,12 @@
-//! Names that users give, for places that were not made for them: cut, and never taken for markup.
+//! Names given by users, made safe to show: shortened, and never read as markup.
 
-/// A name that may be very long, for a place that is not.
+/// Shortens a name to 40 letters.
 #[must_use]
 pub fn short(name: &str) -> String {
     cut(name, 40)
 }
 
-/// At most so many letters of a name.
+/// Shortens a name to at most `letters` letters.
 pub(crate) fn cut(name: &str, letters: usize) -> String {
     match name.char_indices().nth(letters) {
         Some((cut, _)) => format!("{}…", &name[..cut]),
@@ -14,12 +14,12 @@ pub(crate) fn cut(name: &str, letters: usize) -> String {
     }
 }
 
-/// Text for an attribute or an element.
+/// Escapes text for an attribute or an element.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Text as markup, what stands between backticks as code.
+/// Escapes text; parts between backticks become code.
 pub(crate) fn coded(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
         0 => escaped(part),

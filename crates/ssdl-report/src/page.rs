@@ -1,4 +1,4 @@
-//! The page itself: one file of HTML, with its style, its script and all it shows inside.
+//! The page: one HTML file that contains its style, its script and its data.
 
 use askama::Template;
 use ssdl_experiments::{Along, Curve, Table};
@@ -8,7 +8,7 @@ use crate::look::Look;
 use crate::plots::{self, Figure};
 use crate::tiles::Pictures;
 
-/// A name and what is to be said of it.
+/// A named text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// The name.
@@ -18,31 +18,31 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// From both.
+    /// Creates a fact.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into() }
     }
 }
 
-/// Everything that a page shows.
+/// The contents of a page.
 pub struct Page {
     /// Its title.
     pub title: String,
-    /// What it is about, in a sentence.
+    /// A sentence that introduces it.
     pub lead: String,
     /// What was run.
     pub facts: Vec<Fact>,
-    /// Tables, ours beside others'.
+    /// Tables of results.
     pub tables: Vec<Table>,
-    /// What a reader of the tables should know.
+    /// A sentence about the tables.
     pub about_tables: String,
     /// Accuracy by the number of samples.
     pub curves: Vec<Curve>,
-    /// One model from near.
+    /// One model in detail.
     pub look: Option<Look>,
-    /// Which model that is, where the page is about several.
+    /// Name of that model, if the page is about several.
     pub look_name: Option<String>,
-    /// What the page would show if it were there, and how to get it.
+    /// What the page cannot show, and how to get it.
     pub missing: Vec<String>,
 }
 
@@ -66,21 +66,23 @@ impl Page {
     /// The page as text.
     ///
     /// # Errors
-    /// None that is known; the engine of the templates has one.
+    /// If the template cannot be rendered; this is not expected.
     pub fn html(&self) -> Result<String> {
         let look = self.look.as_ref();
         let sheet = Sheet {
             page: self,
-            tables_title: match self.look_name.is_none() && look.is_some() {
-                true => "Beside other methods",
-                false => "Tables",
+            tables_title: if self.look_name.is_none() && look.is_some() {
+                "Compared with other methods"
+            } else {
+                "Tables"
             },
-            curves_title: match self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
-                true => "What unlabelled samples bring",
-                false => "What labels bring",
+            curves_title: if self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
+                "Effect of unlabelled samples"
+            } else {
+                "Effect of labels"
             },
             curves: self.curves.iter().map(|c| (c.heading.as_str(), plots::curve(c))).collect(),
-            data: look.map(|look| in_script(&look.inside)).transpose()?.unwrap_or_default(),
+            data: look.map(|look| json_for_script(&look.inside)).transpose()?.unwrap_or_default(),
             samples: look.map_or("", |look| address(&look.inside.samples)),
             training: look.map_or("", |look| address(&look.inside.training)),
             atoms: look.map_or("", |look| address(&look.inside.atoms)),
@@ -88,7 +90,7 @@ impl Page {
             style: include_str!("../templates/style.css"),
             script: include_str!("../templates/script.js"),
         };
-        // Lines of the template without anything in them only cost room.
+        // Empty lines of the template are not needed in the page.
         let text = sheet.render()?;
         Ok(text.lines().map(str::trim_end).filter(|line| !line.is_empty()).fold(
             String::with_capacity(text.len()),
@@ -108,8 +110,8 @@ fn address(pictures: &Pictures) -> &str {
     }
 }
 
-/// JSON that no text inside can end the element of, nor begin another.
-fn in_script(inside: &impl serde::Serialize) -> Result<String> {
+/// JSON in which no text can end the script element or start another.
+fn json_for_script(inside: &impl serde::Serialize) -> Result<String> {
     let text = serde_json::to_string(inside)?;
     Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"))
 }

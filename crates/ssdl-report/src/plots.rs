@@ -1,4 +1,4 @@
-//! Plots as SVG that take their colours from the page, so that they are readable in the dark.
+//! Plots as SVG; their colours come from the page, so that they suit light and dark themes.
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::histogram::Histogram;
@@ -15,16 +15,16 @@ use crate::names::escaped;
 
 /// Size of every plot; two of them share a line of the page.
 const SIZE: [f64; 2] = [520.0, 300.0];
-/// Colours that the style of the page defines.
+/// Number of colours in the style of the page.
 const COLOURS: usize = 6;
 
 /// A plot, ready for the page.
 pub(crate) struct Figure {
-    /// The picture; made by us, so the template need not escape it.
+    /// The picture; generated here, so the template need not escape it.
     pub svg: String,
-    /// The same in words.
+    /// The plot described in words.
     pub words: String,
-    /// What the colours mean; in the page, where it can be read on a phone.
+    /// What the colours mean; outside the picture, so that it is readable on a phone.
     pub legend: Vec<Key>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
     let mut legend: Vec<Key> = Vec::new();
     let mut lines = 0;
     for series in &curve.series {
-        // Another's line has the colour of ours, which it follows.
+        // A dashed line has the colour of our line before it.
         lines += usize::from(!series.dashed || lines == 0);
         let colour = colour(lines - 1);
         let points: Vec<(f64, f64)> = series.points.iter().map(|p| (p.x, p.y)).collect();
@@ -58,8 +58,8 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
             plots.push(Plot::Scatter(dots.with_size(3.0)));
         }
         plots.push(Plot::Line(line));
-        let said = series.points.iter().map(|p| format!("{} at {}", decimal(p.y), p.x));
-        words.push(format!("{}: {}", series.name, said.collect::<Vec<_>>().join(", ")));
+        let values = series.points.iter().map(|p| format!("{} at {}", decimal(p.y), p.x));
+        words.push(format!("{}: {}", series.name, values.collect::<Vec<_>>().join(", ")));
         legend.push(Key { name: series.name.clone(), colour, dashed: series.dashed });
     }
     let heights = curve.series.iter().flat_map(|series| &series.points);
@@ -72,7 +72,7 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
     figure(plots, layout, format!("{}. {}", curve.heading, words.join(". ")), legend)
 }
 
-/// The objective after every iteration, its terms one on the other; `None` without iterations.
+/// The objective after every iteration, its terms stacked; `None` without iterations.
 pub(crate) fn objective(trace: &[TraceRow]) -> Option<Figure> {
     let mut ends: Vec<&TraceRow> = Vec::new();
     for row in trace {
@@ -115,7 +115,7 @@ pub(crate) fn objective(trace: &[TraceRow]) -> Option<Figure> {
     Some(figure(plots, layout, text, legend))
 }
 
-/// How many entries of the codes are not zero, over the samples.
+/// Histogram of the number of non-zero entries per code.
 pub(crate) fn sparsity<T: Real>(codes: &Matrix<T>) -> Option<Figure> {
     let counts: Vec<usize> = codes
         .iter_columns()
@@ -123,7 +123,7 @@ pub(crate) fn sparsity<T: Real>(codes: &Matrix<T>) -> Option<Figure> {
         .collect();
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
     let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
-    // Bins begin at a round number, where the axis has its marks.
+    // Bins start at a round number, where the axis has its ticks.
     let start = if most > 20 { least / 10 * 10 } else { least };
     let width = (most - start + 1).div_ceil(24);
     let bins = (most - start + 1).div_ceil(width);
@@ -133,13 +133,12 @@ pub(crate) fn sparsity<T: Real>(codes: &Matrix<T>) -> Option<Figure> {
     let span = (edges[0], edges[bins]);
     let bars = Histogram::new().with_precomputed(edges, heights).with_color(colour(0).as_str());
     let plots = vec![Plot::Histogram(bars)];
-    let layout = layout(&plots, "atoms that a sample is made of", "training samples")
+    let layout = layout(&plots, "atoms used by a sample", "training samples")
         .with_x_axis_min(span.0)
         .with_x_axis_max(span.1)
         .with_x_tick_step(step(bins * width));
     let text = format!(
-        "A training sample is made of {} of {} atoms on average, {least} at the least and {most} at \
-         the most.",
+        "A training sample uses {} of {} atoms on average, between {least} and {most}.",
         decimal(mean),
         codes.rows()
     );
@@ -166,7 +165,7 @@ fn layout(plots: &[Plot], x: &str, y: &str) -> Layout {
         .with_label_size(13)
 }
 
-/// A whole step between the marks of an axis of this length, so that there are at most eight.
+/// A whole-number step between ticks, so that an axis of this length has at most eight.
 fn step(length: usize) -> f64 {
     let units = (0..).map(|power| 10usize.pow(power));
     let mut steps = units.flat_map(|unit| [unit, 2 * unit, 5 * unit]);
@@ -177,7 +176,7 @@ fn colour(at: usize) -> String {
     format!("var(--series-{})", at % COLOURS + 1)
 }
 
-/// Draws it, says it in words to those who do not see it, and lets it shrink with the page.
+/// Draws a plot that scales with the page and is described in words for screen readers.
 fn figure(plots: Vec<Plot>, layout: Layout, words: String, legend: Vec<Key>) -> Figure {
     let scene = render_multiple(plots, layout);
     let (width, height) = (scene.width, scene.height);
@@ -191,7 +190,7 @@ fn figure(plots: Vec<Plot>, layout: Layout, words: String, legend: Vec<Key>) -> 
     Figure { svg, words, legend }
 }
 
-/// A number for reading.
+/// A number with few digits.
 fn decimal(value: f64) -> String {
     if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
@@ -215,12 +214,12 @@ mod tests {
         assert!(figure.words.starts_with("The objective fell from 9.0 to 5.0 in 2 iterations"));
         assert!(figure.svg.starts_with("<svg viewBox=\"0 0 520 300\" role=\"img\""));
         let names: Vec<&str> = figure.legend.iter().map(|key| key.name.as_str()).collect();
-        assert_eq!(names, ["reconstruction"], "terms that are never there are left out");
+        assert_eq!(names, ["reconstruction"], "terms that are always zero are omitted");
         assert!(objective(&trace[..1]).is_none() && objective(&[]).is_none());
     }
 
     #[test]
-    fn names_in_a_plot_are_text() {
+    fn names_in_a_plot_are_escaped() {
         let points =
             vec![Point { x: 0.0, y: 90.0, spread: 1.0 }, Point { x: 9.0, y: 95.0, spread: 0.0 }];
         let name = "<script>\"&".to_owned();
@@ -234,15 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn sparsity_counts_what_is_not_zero() {
+    fn sparsity_counts_non_zero_entries() {
         let codes = Matrix::from_fn(50, 40, |i, j| f64::from(u8::from(i <= j)));
         let figure = sparsity(&codes).expect("codes");
-        assert!(figure.words.contains("20.5 of 50 atoms on average, 1 at the least and 40"));
+        assert!(figure.words.contains("20.5 of 50 atoms on average, between 1 and 40"));
         assert!(sparsity(&Matrix::<f64>::zeros(3, 0)).is_none());
     }
 
     #[test]
-    fn marks_are_whole_and_few() {
+    fn ticks_are_whole_and_few() {
         assert_eq!([1, 8, 9, 15, 41, 70, 1000].map(step), [1.0, 1.0, 2.0, 2.0, 5.0, 10.0, 200.0]);
     }
 }

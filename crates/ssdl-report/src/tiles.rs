@@ -1,4 +1,4 @@
-//! Samples and atoms as small pictures: a sheet of grey images, or bars where they are not images.
+//! Samples and atoms as small pictures: a sheet of grey images, or bars if they are not images.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,20 +7,20 @@ use ssdl::Real;
 
 use crate::Result;
 
-/// Longest side of a tile in the page; larger images are made smaller.
+/// Maximum side of a tile in the page; larger images are shrunk.
 const LARGEST_SIDE: usize = 32;
-/// Side that they are not made smaller than to save room.
+/// Minimum side to which images are shrunk to save space.
 const SMALLEST_SIDE: usize = 14;
-/// Bytes of a sheet from which on its tiles are made smaller.
+/// Maximum size of a sheet in bytes; beyond it, its tiles are shrunk.
 const LARGEST_SHEET: usize = 100_000;
-/// Most bars of a tile; more features are put together.
+/// Maximum number of bars in a tile; more features share bars.
 const MOST_BARS: usize = 64;
-/// Grey levels: enough to look at, few enough to pack well.
+/// Grey levels: enough for the eye, few enough to compress well.
 const LEVELS: f64 = 31.0;
 /// One letter for each height of a bar, from the lowest to the highest; the middle one is zero.
 const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
 
-/// Pictures of one kind, as the page carries them.
+/// Pictures of one kind, as stored in the page.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum Pictures {
@@ -30,7 +30,7 @@ pub(crate) enum Pictures {
         height: usize,
         columns: usize,
         count: usize,
-        /// The sheet as a PNG in a `data:` address; the style of the page carries it.
+        /// The sheet as a PNG in a `data:` address; it is stored in the style of the page.
         #[serde(skip)]
         sheet: String,
     },
@@ -40,14 +40,14 @@ pub(crate) enum Pictures {
     None,
 }
 
-/// How values become grey, or heights.
+/// How values become greys or heights.
 #[derive(Clone, Copy)]
 pub(crate) enum Scale<'a> {
     /// Zero in the middle, the largest value of each tile at the end.
     Signed,
     /// From the lowest to the highest.
     Range(f64, f64),
-    /// Mean and deviation of each feature.
+    /// Mean and standard deviation of each feature.
     Standard(&'a [(f64, f64)]),
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn pictures<T: Real>(
         return Ok(Pictures::Bars { tiles });
     };
     let first = height.max(width).div_ceil(LARGEST_SIDE).max(1);
-    // Photographs do not pack well: where there are many, they are shown smaller.
+    // Photographs compress badly: many of them are shown smaller.
     let smallest = (height.max(width) / SMALLEST_SIDE).max(first);
     let mut sheet = Sheet::draw(columns, [height, width], first)?;
     for factor in first + 1..=smallest {
@@ -86,7 +86,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    /// Draws tiles, so many times smaller than they are.
+    /// Draws tiles, shrunk by `factor`.
     fn draw<T: Real>(
         columns: &[(&[T], Scale<'_>)],
         [height, width]: [usize; 2],
@@ -124,7 +124,7 @@ fn largest(values: &[f64]) -> f64 {
     if size > 0.0 { size } else { 1.0 }
 }
 
-/// Values as grey, few levels of it.
+/// Values as a few levels of grey.
 pub(crate) fn greys(values: &[f64], scale: Scale<'_>) -> Vec<u8> {
     let shares: Vec<f64> = match scale {
         Scale::Range(low, high) if high > low => {
@@ -139,7 +139,7 @@ pub(crate) fn greys(values: &[f64], scale: Scale<'_>) -> Vec<u8> {
     shares.into_iter().map(|share| grey(share) as u8).collect()
 }
 
-/// One letter a bar; features that share a bar are shown by the largest of them.
+/// One letter per bar; features that share a bar are shown by the largest.
 fn bars<T: Real>(values: &[T], scale: Scale<'_>) -> String {
     let heights = heights(values, scale);
     let middle = (LETTERS.len() / 2) as f64;
@@ -160,11 +160,11 @@ pub(crate) fn heights<T: Real>(values: &[T], scale: Scale<'_>) -> Vec<f64> {
     };
     let size = if matches!(scale, Scale::Standard(_)) { 1.0 } else { largest(&wide) };
     let together = wide.len().div_ceil(MOST_BARS).max(1);
-    let loudest = |part: &[f64]| {
+    let largest_of = |part: &[f64]| {
         let largest = part.iter().copied().reduce(|a, b| if b.abs() > a.abs() { b } else { a });
         (largest.unwrap_or(0.0) / size).clamp(-1.0, 1.0)
     };
-    wide.chunks(together).map(loudest).collect()
+    wide.chunks(together).map(largest_of).collect()
 }
 
 /// A grey picture.
@@ -202,7 +202,7 @@ impl Canvas {
         }
     }
 
-    /// Puts another picture at a corner.
+    /// Pastes another picture at a corner.
     pub(crate) fn paste(&mut self, other: &Self, (top, left): (usize, usize)) {
         for (line, greys) in other.greys.chunks(other.width).enumerate() {
             self.greys[(top + line) * self.width + left..][..other.width].copy_from_slice(greys);
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn bars_have_zero_in_the_middle_and_the_largest_at_the_end() {
         let middle = LETTERS[LETTERS.len() / 2] as char;
-        let said = bars(&[0.0, 2.0, -2.0], Scale::Signed);
-        assert_eq!(said, format!("{middle}-0"));
+        let drawn = bars(&[0.0, 2.0, -2.0], Scale::Signed);
+        assert_eq!(drawn, format!("{middle}-0"));
         assert_eq!(bars(&[0.0; 3], Scale::Signed), middle.to_string().repeat(3));
         assert_eq!(bars(&vec![1.0; 1000], Scale::Signed).len(), 63);
         let each = [(1.0, 1.0), (5.0, 0.0)];
@@ -243,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn sheets_of_many_photographs_are_made_smaller_and_of_few_they_are_not() {
-        // Noise does not pack at all.
+    fn sheets_of_many_photographs_are_shrunk_and_those_of_few_are_not() {
+        // Noise does not compress at all.
         let noise = |at: usize| {
             let mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             ((mixed ^ (mixed >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn greys_span_the_range_that_is_asked_for() {
+    fn greys_span_the_requested_range() {
         assert_eq!(greys(&[0.0, 8.0, 16.0], Scale::Range(0.0, 16.0)), [0, 132, 255]);
         assert_eq!(greys(&[-1.0, 1.0], Scale::Signed), [0, 255]);
         assert_eq!(greys(&[0.0, 0.0], Scale::Range(0.0, 0.0)), [132, 132]);

@@ -4,7 +4,7 @@
   const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
   const byId = (id) => document.getElementById(id);
 
-  /* An element with attributes and children; text is only ever text. */
+  /* An element with attributes and children; strings become text, never markup. */
   const make = (tag, attributes, ...children) => {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -14,28 +14,28 @@
     return element;
   };
 
-  /* Letters may take two places of a string. */
+  /* A letter may take two code units. */
   const cut = (text) => ([...text].length > 24 ? [...text].slice(0, 23).join("") + "…" : text);
   const nameOf = (index) => cut(data.classes[index]);
   const percent = (share) => (share >= 0.9995 ? "100 %" : (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %");
   const minus = (text) => (/^-0\.?0*$/.test(text) ? text.slice(1) : text.replace("-", "−"));
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toPrecision(2);
 
-  /* A tile of one of the sheets, about so many pixels wide; null where there is no picture. */
+  /* A tile of one of the sheets, about size pixels wide; null if there is no picture. */
   const tile = (sheet, index, size, words) => {
-    const of = data[sheet];
-    if (of.kind === "image") {
-      const zoom = size / Math.max(of.width, of.height);
-      const rows = Math.ceil(of.count / of.columns);
-      const [x, y] = [index % of.columns, Math.floor(index / of.columns)];
+    const source = data[sheet];
+    if (source.kind === "image") {
+      const zoom = size / Math.max(source.width, source.height);
+      const rows = Math.ceil(source.count / source.columns);
+      const [x, y] = [index % source.columns, Math.floor(index / source.columns)];
       const style =
-        `width:${of.width * zoom}px;height:${of.height * zoom}px;` +
-        `background-size:${of.columns * of.width * zoom}px ${rows * of.height * zoom}px;` +
-        `background-position:${-x * of.width * zoom}px ${-y * of.height * zoom}px`;
+        `width:${source.width * zoom}px;height:${source.height * zoom}px;` +
+        `background-size:${source.columns * source.width * zoom}px ${rows * source.height * zoom}px;` +
+        `background-position:${-x * source.width * zoom}px ${-y * source.height * zoom}px`;
       return make("span", { class: `tile ${sheet}`, role: "img", "aria-label": words, style });
     }
-    if (of.kind !== "bars") return null;
-    const bars = of.tiles[index];
+    if (source.kind !== "bars") return null;
+    const bars = source.tiles[index];
     const middle = (letters.length - 1) / 2;
     const wide = 100 / bars.length;
     let path = "";
@@ -54,34 +54,34 @@
     return svg;
   };
 
-  const called = (sample) => (sample.name ? cut(sample.name) : `sample ${sample.place}`);
-  const isWrong = (sample) => sample.truth !== null && sample.said !== null && sample.truth !== sample.said;
+  const titleOf = (sample) => (sample.name ? cut(sample.name) : `sample ${sample.place}`);
+  const isWrong = (sample) => sample.truth !== null && sample.predicted !== null && sample.truth !== sample.predicted;
 
-  /* A button that has the sample explained. */
-  const choice = (index, verdict) => {
+  /* A button that explains the sample. */
+  const choice = (index, lines) => {
     const sample = data.cases[index];
     const button = make(
       "button",
-      { type: "button", "data-sample": index, title: called(sample) },
-      tile("samples", index, 56, called(sample)),
-      data.samples.kind === "none" ? make("span", {}, called(sample)) : null,
-      ...verdict.map((line) => make("span", {}, line)),
+      { type: "button", "data-sample": index, title: titleOf(sample) },
+      tile("samples", index, 56, titleOf(sample)),
+      data.samples.kind === "none" ? make("span", {}, titleOf(sample)) : null,
+      ...lines.map((line) => make("span", {}, line)),
     );
     button.addEventListener("click", () => show(index, true, true));
     return make("li", {}, button);
   };
 
-  /* The likeliest classes, one a line. */
+  /* The most likely classes, one per line. */
   const likely = (sample, most) => sample.shares.slice(0, most).map(([index, share]) => `${nameOf(index)}: ${percent(share)}`);
 
   const showCell = (button) => {
     const [row, column] = [Number(button.dataset.row), Number(button.dataset.column)];
     const found = [...data.cases.keys()].filter((index) => {
       const sample = data.cases[index];
-      return sample.truth === row && sample.said === column;
+      return sample.truth === row && sample.predicted === column;
     });
     const all = Number(button.textContent);
-    const what = row === column ? `${nameOf(row)}, found` : `${nameOf(row)} taken for ${nameOf(column)}`;
+    const what = row === column ? `${nameOf(row)}, correct` : `${nameOf(row)} mistaken for ${nameOf(column)}`;
     const part = found.length < all ? ` (${found.length} of ${all} are in this page)` : "";
     for (const other of document.querySelectorAll(".confusion [aria-pressed]")) other.removeAttribute("aria-pressed");
     button.setAttribute("aria-pressed", "true");
@@ -90,21 +90,20 @@
     byId("cell").replaceChildren(make("h3", {}, what + part), list);
   };
 
-  const verdict = (sample) => {
-    const said = make("b", {}, nameOf(sample.now));
-    const words = make("p", {}, "The model says ", said, ` (${percent(sample.shares[0][1])})`);
+  const prediction = (sample) => {
+    const name = make("b", {}, nameOf(sample.class));
+    const words = make("p", {}, "Prediction: ", name, ` (${percent(sample.shares[0][1])})`);
     if (sample.second !== null) {
       const share = sample.shares.find(([index]) => index === sample.second);
-      words.append(`, before ${nameOf(sample.second)}${share ? ` (${percent(share[1])})` : ""}`);
+      words.append(`, then ${nameOf(sample.second)}${share ? ` (${percent(share[1])})` : ""}`);
     }
     words.append(". ");
     if (sample.truth !== null) {
-      const right = sample.truth === sample.now;
-      const label = data.of_training ? "Its label is " : "It is ";
+      const right = sample.truth === sample.class;
+      const label = data.of_training ? "Its label is " : "Its true class is ";
       words.append(make("span", { class: right ? "good" : "wrong" }, `${label}${nameOf(sample.truth)}.`));
-      if (data.of_training && sample.said !== null) {
-        const found = sample.said === sample.truth ? "found" : `taken for ${nameOf(sample.said)}`;
-        words.append(` While its label was hidden it was ${found}.`);
+      if (data.of_training && sample.predicted !== null) {
+        words.append(` Prediction while its label was hidden: ${nameOf(sample.predicted)}.`);
       }
     } else {
       words.append("It has no label.");
@@ -124,39 +123,39 @@
     return make("div", {}, make("h3", {}, "Classes"), grid);
   };
 
-  /* The sample and what its atoms make of it, then the atoms. */
+  /* The sample and its reconstruction, then its atoms. */
   const parts = (sample, index) => {
     const list = make("ul", { class: "equation" });
     const add = (picture, ...words) => list.append(make("li", {}, picture, ...words.map((line) => make("span", {}, line))));
-    const own = tile("samples", index, 112, called(sample));
-    if (own) add(own, called(sample));
+    const own = tile("samples", index, 112, titleOf(sample));
+    if (own) add(own, titleOf(sample));
     if (data.atoms.kind !== "none") {
-      add(tile("atoms", data.n_atoms + index, 112, "what the atoms make of it"), "what its atoms make of it");
+      add(tile("atoms", data.n_atoms + index, 112, "sum of its atoms"), "sum of its atoms");
     }
     const voted = sample.parts.some((part) => part[2] !== 0 || part[3] !== 0);
     for (const [part, amount, vote, second] of sample.parts) {
       if (data.n_atoms > 0) {
         const lines = [`${minus(amount.toPrecision(2))} × atom ${part}`];
-        if (voted) lines.push(`${signed(vote)} for ${nameOf(sample.now)}`);
+        if (voted) lines.push(`${signed(vote)} for ${nameOf(sample.class)}`);
         if (voted && sample.second !== null) lines.push(`${signed(second)} for ${nameOf(sample.second)}`);
         add(tile("atoms", part, 64, `atom ${part}`), ...lines);
       } else if (voted) {
         const name = data.features ? cut(data.features[part] || `feature ${part}`) : `feature ${part}`;
-        const lines = [`${signed(vote)} for ${nameOf(sample.now)}`];
+        const lines = [`${signed(vote)} for ${nameOf(sample.class)}`];
         if (sample.second !== null) lines.push(`${signed(second)} for ${nameOf(sample.second)}`);
         add(null, name, ...lines);
       }
     }
     const more = sample.n_parts - sample.parts.length;
     if (data.n_atoms > 0 && more > 0) list.append(make("li", { class: "soft" }, `and ${more} more atoms`));
-    const title = data.n_atoms > 0 ? "Its atoms, those first that decide most" : "What decides most";
+    const title = data.n_atoms > 0 ? "Its atoms, the most decisive first" : "The most decisive features";
     return make("div", {}, make("h3", {}, title), list);
   };
 
   const unusual = (sample) => {
     if (!sample.unusual) return null;
     const words = "Its most unusual features";
-    const table = make("table", {}, make("caption", { class: "unseen" }, words), make("thead", {}, make("tr", {}, ...["feature", "value", "deviations from the mean"].map((name) => make("th", { scope: "col" }, name)))));
+    const table = make("table", {}, make("caption", { class: "unseen" }, words), make("thead", {}, make("tr", {}, ...["feature", "value", "standard deviations from the mean"].map((name) => make("th", { scope: "col" }, name)))));
     const body = make("tbody", {});
     for (const [name, value, far] of sample.unusual) {
       body.append(make("tr", {}, make("th", { scope: "row", title: name }, cut(name)), make("td", {}, minus(String(value))), make("td", {}, signed(far))));
@@ -172,20 +171,20 @@
     for (const [at, weight] of sample.near) {
       const near = data.near[at];
       const known = near.label !== null;
-      const said = known ? `labelled ${nameOf(near.label)}` : `unlabelled, said ${nameOf(near.said)}`;
+      const label = known ? `labelled ${nameOf(near.label)}` : `unlabelled, predicted ${nameOf(near.predicted)}`;
       list.append(
-        make("li", {}, tile("training", at, 64, called(near)), make("span", {}, called(near)), make("span", { class: known ? "" : "soft" }, said), make("span", {}, `weight ${minus(weight.toFixed(2))}`)),
+        make("li", {}, tile("training", at, 64, titleOf(near)), make("span", {}, titleOf(near)), make("span", { class: known ? "" : "soft" }, label), make("span", {}, `weight ${minus(weight.toFixed(2))}`)),
       );
     }
     return make("div", { class: "full" }, make("h3", {}, "Its neighbours among the training samples"), list);
   };
 
   let current = 0;
-  /* Explains a sample; the address then names it, and the reader is brought to it. */
+  /* Explains a sample; on request puts it in the address and scrolls to it. */
   const show = (index, named, go) => {
     current = index;
     const sample = data.cases[index];
-    const pieces = [verdict(sample), shares(sample), parts(sample, index), unusual(sample), neighbours(sample)];
+    const pieces = [prediction(sample), shares(sample), parts(sample, index), unusual(sample), neighbours(sample)];
     byId("sample").replaceChildren(...pieces.filter((piece) => piece !== null));
     byId("pick").value = String(index);
     if (named) history.replaceState(null, "", `#sample-${sample.place}`);
@@ -211,25 +210,25 @@
     return;
   }
   for (const [index, sample] of data.cases.entries()) {
-    const truth = sample.truth === null ? "" : isWrong(sample) ? `, ${nameOf(sample.truth)} taken for ${nameOf(sample.said)}` : `, ${nameOf(sample.truth)}`;
-    byId("pick").append(make("option", { value: index }, called(sample) + truth));
+    const truth = sample.truth === null ? "" : isWrong(sample) ? `, ${nameOf(sample.truth)} mistaken for ${nameOf(sample.predicted)}` : `, ${nameOf(sample.truth)}`;
+    byId("pick").append(make("option", { value: index }, titleOf(sample) + truth));
   }
   byId("pick").addEventListener("change", (event) => show(Number(event.target.value), true, false));
   const turn = (by) => show((current + by + data.cases.length) % data.cases.length, true, false);
   byId("before").addEventListener("click", () => turn(-1));
   byId("after").addEventListener("click", () => turn(1));
   /* The sample that the address names. */
-  const asked = () => {
+  const requested = () => {
     const found = /^#sample-(\d+)$/.exec(location.hash);
     return found ? data.cases.findIndex((sample) => sample.place === Number(found[1])) : -1;
   };
-  addEventListener("hashchange", () => asked() >= 0 && show(asked(), true, true));
-  const wanted = asked();
+  addEventListener("hashchange", () => requested() >= 0 && show(requested(), true, true));
+  const wanted = requested();
   const mistake = data.cases.findIndex(isWrong);
   const first = wanted >= 0 ? wanted : mistake >= 0 ? mistake : data.unsure.length > 0 ? data.unsure[0] : 0;
   show(first, wanted >= 0, wanted >= 0);
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => (part.open = true)));
-  /* The most frequent mistake is open from the start. */
+  /* The most frequent mistake is open at first. */
   const cells = [...document.querySelectorAll(".confusion td:not(.right) button, .confusion .right button")];
   const weight = (button) => Number(button.textContent) + (button.closest(".right") ? 0 : 1e9);
   const cell = cells.reduce((best, button) => (best && weight(best) >= weight(button) ? best : button), null);

@@ -1,4 +1,4 @@
-//! The arguments, and the words of the help.
+//! The arguments and their help texts.
 
 mod values;
 
@@ -22,7 +22,7 @@ Example:
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
   ssdl predict flowers.ssdl new.csv --out labels.csv
 
-Exit codes: 0 done, 1 failed or interrupted, 2 asked for in a wrong way."
+Exit codes: 0 success, 1 failed or interrupted, 2 wrong usage."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -31,21 +31,21 @@ pub struct Cli {
     pub common: Common,
 }
 
-/// Understood by every command.
+/// Options that every command accepts.
 #[derive(Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// Print one JSON object instead of tables
     #[arg(long, global = true)]
     pub json: bool,
-    /// Threads; 0 is one per core. Results do not depend on it
+    /// Number of threads; 0 means one per core. Does not change the results
     #[arg(long, global = true, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub threads: u16,
-    /// Seed of everything random
+    /// Seed for all random choices
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// No progress and no notes; results and errors only
+    /// Print results and errors only: no progress, no notes
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
@@ -64,17 +64,17 @@ pub enum Command {
     Data(DataSets),
 }
 
-/// Learn handwritten digits from ten labels a class, and compare
+/// Learn handwritten digits from ten labels per class; compare with baselines
 #[derive(Args)]
 #[command(after_help = "\
-Uses the 1797 digits inside the program. Writes digits-report.html (open it in a
-browser), digits.ssdl (the model), digits-atoms.png (its atoms), digits-train.csv
-and digits-test.csv (the samples, to go on with).
+Uses the 1797 digits that come with the program. Writes digits-report.html (open
+it in a browser), digits.ssdl (the model), digits-atoms.png (its atoms), and the
+samples for your own trials: digits-train.csv and digits-test.csv.
 
 Example:
   ssdl demo --out demo")]
 pub struct Demo {
-    /// Folder for the files; made if it is not there
+    /// Folder for the files; created if missing
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub out: PathBuf,
 }
@@ -83,35 +83,36 @@ pub struct Demo {
 #[derive(Args)]
 pub struct Data {
     /// Samples: csv, tsv, text, npy, npz, idx, mat or safetensors, also .gz; or a
-    /// folder of images, one sub-folder a class and `unlabelled` for the rest
+    /// folder of images: one sub-folder per class, `unlabelled` for the rest
     pub data: PathBuf,
     /// File with one label per sample, in the order of the samples
     #[arg(long, value_name = "FILE", conflicts_with = "label_column")]
     pub labels: Option<PathBuf>,
-    /// Column of DATA with the labels: its name, or its place (0 first, -1 last)
+    /// Column of DATA with the labels: name or position (0 is first, -1 last)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true,
           value_parser = |text: &str| Ok::<_, String>(Column::from(text)))]
     pub label_column: Option<Column>,
     /// Text that means "unlabelled" [default: empty, -1, nan and NA]
     #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub unlabelled: Option<String>,
-    /// Format of DATA [default: by its name, then by its first bytes]
+    /// Format of DATA [default: from its name, then its first bytes]
     #[arg(long, value_parser = formats(), hide_possible_values = true)]
     pub format: Option<Format>,
-    /// Whether DATA, if it is text, starts with a header [default: guessed]
+    /// Whether the first line of a text file is a header [default: guessed]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub header: Option<Answer>,
-    /// Array with the samples, in an npz, mat or safetensors file
+    /// Name of the array with the samples, in an npz, mat or safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
 }
 
-/// Learn a model from samples of which some are labelled
+/// Learn a model from labelled and unlabelled samples
 #[derive(Args)]
 #[command(after_help = "\
-One of --labels, --label-column, a file that holds labels (npz, mat,
-safetensors) or a folder of images is needed. Ctrl-C stops after the current step: the model so far is
-saved, and the exit code is 1. A second Ctrl-C ends at once and saves nothing.
+Labels come from --labels, --label-column, DATA itself (npz, mat, safetensors)
+or the sub-folders of a folder of images. Ctrl-C stops after the current step:
+the model so far is saved, and the exit code is 1. A second Ctrl-C quits at once
+and saves nothing.
 
 Examples:
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
@@ -134,29 +135,29 @@ pub struct Fit {
     /// Set a knob of the method; may be given several times
     #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
     pub set: Vec<(String, String)>,
-    /// Take method, preparation and knobs from `ssdl tune`; --set goes on top
+    /// Use method, preparation and knobs found by `ssdl tune`; --set overrides them
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["prepare", "method"])]
     pub knobs: Option<PathBuf>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
-    /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
+    /// Use this graph: lines `sample,sample,weight` (counted from 0), or a square array
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
     /// Write the objective after every step as CSV
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write a page to look at: mistakes, atoms, the least sure samples, any one
-    /// explained. Hides labels in turn to compare: some twenty more fits
+    /// Write an HTML report: mistakes, atoms, the least certain samples, explanations.
+    /// Compares methods by cross-validation on the labels: about twenty more fits
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Number type; single is as accurate here, faster and smaller
+    /// Number type; single is as accurate here, faster and uses less memory
     #[arg(long, default_value = "single")]
     pub precision: Precision,
-    /// Refuse a fit that needs more memory, such as 2GB
+    /// Refuse a fit that needs more memory than this, such as 2GB
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
-    /// Height and width of samples that are images, pixels row by row; images of
-    /// a folder are brought to it [default: as DATA says]
+    /// Height and width of samples that are images, pixels row by row; images in
+    /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
 }
@@ -164,7 +165,7 @@ pub struct Fit {
 /// Classify samples with a saved model
 #[derive(Args)]
 #[command(after_help = "\
-If DATA holds labels, or --labels gives them, the accuracy is reported too.
+If DATA or --labels has labels, the accuracy is reported too.
 
 Examples:
   ssdl predict flowers.ssdl new.csv --out labels.csv --proba
@@ -174,7 +175,7 @@ pub struct Predict {
     pub model: PathBuf,
     #[command(flatten)]
     pub data: Data,
-    /// CSV file for the labels; `-` or nothing is the screen
+    /// CSV file for the predicted labels; `-` means stdout [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Add the probability of every class
@@ -183,12 +184,12 @@ pub struct Predict {
     /// Write the sparse codes as a NumPy array, one row per sample
     #[arg(long, value_name = "FILE.npy")]
     pub codes: Option<PathBuf>,
-    /// Write a page to look at: mistakes, the least sure samples, any one explained
+    /// Write an HTML report: mistakes, the least certain samples, explanations
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }
 
-/// Tell what is in a model, or why it judges a sample as it does
+/// Show what is in a model, or explain its prediction for a sample
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -198,21 +199,22 @@ Examples:
 pub struct Inspect {
     /// Model saved by `ssdl fit`
     pub model: PathBuf,
-    /// Explain this training sample, counted from 0: its classes, atoms, neighbours
+    /// Explain this training sample (counted from 0): its classes, atoms, neighbours
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
-    /// Draw the explanation
+    /// Draw the explanation to a file
     #[arg(long, value_name = "FILE.svg", requires = "sample")]
     pub svg: Option<PathBuf>,
-    /// Write a page to look at, of what the model file holds
+    /// Write an HTML report of the model file
     #[arg(long, value_name = "FILE.html", conflicts_with = "sample")]
     pub report: Option<PathBuf>,
 }
 
-/// Draw the atoms of a model: images where samples are images, else bars
+/// Draw the atoms of a model, as images or as bars
 #[derive(Args)]
 #[command(after_help = "\
-Every class begins a line, with the atoms first that speak most for it.
+Atoms are drawn as images if the samples are images, else as bars. Each class
+starts a new line; the atoms that raise its score most come first.
 
 Examples:
   ssdl atoms digits.ssdl --png atoms.png
@@ -220,20 +222,20 @@ Examples:
 pub struct Atoms {
     /// Model saved by `ssdl fit`
     pub model: PathBuf,
-    /// Picture of pixels
+    /// Bitmap image
     #[arg(long, value_name = "FILE.png", required_unless_present = "svg")]
     pub png: Option<PathBuf>,
-    /// Drawing, with the names of the classes
+    /// Vector drawing, with the names of the classes
     #[arg(long, value_name = "FILE.svg", required_unless_present = "png")]
     pub svg: Option<PathBuf>,
 }
 
-/// Tell what the graph between samples looks like
+/// Describe the graph between samples
 #[derive(Args)]
 #[command(after_help = "\
-Labels are not needed; where there are any, the share of edges that join two
-samples of the same class is told too. Knobs: graph (lle, heat, threshold,
-learnt), n_neighbors, width, percentile, smoothness, normalise_trace.
+Labels are optional; with labels, the share of edges between samples of the same
+class is shown too. Knobs: graph (lle, heat, threshold, learnt), n_neighbors,
+width, percentile, smoothness, normalise_trace.
 
 Examples:
   ssdl graph flowers.csv --label-column kind
@@ -246,11 +248,11 @@ pub struct Graph {
     pub set: Vec<(String, String)>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
-    /// Bring the graph: lines `sample,sample,weight` (counted from 0), or a square array
+    /// Use this graph: lines `sample,sample,weight` (counted from 0), or a square array
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
-    /// Height and width of samples that are images, pixels row by row; images of
-    /// a folder are brought to it [default: as DATA says]
+    /// Height and width of samples that are images, pixels row by row; images in
+    /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
 }
@@ -266,11 +268,11 @@ pub struct Methods {
     pub markdown: bool,
 }
 
-/// Run an experiment of the paper, beside the paper's numbers
+/// Run an experiment of the paper, and compare with its numbers
 #[derive(Args)]
 #[command(after_help = "\
-One row of CSV a fit is kept in --out; rows that are there are not run again, so
-an interrupted experiment goes on where it stopped.
+Each fit appends a CSV row to --out. Rows that exist are not run again, so an
+interrupted experiment continues where it stopped.
 
 Examples:
   ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl
@@ -279,41 +281,42 @@ Examples:
 pub struct Experiment {
     #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
     pub name: String,
-    /// Folder with the data sets [default: what `ssdl data path` says]
+    /// Folder with the data sets [default: the one `ssdl data path` prints]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// File of rows [default: results/NAME.csv, results/NAME-quick.csv]
+    /// CSV file of the rows [default: results/NAME.csv, results/NAME-quick.csv]
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Only these seeds, such as 0..5 (5 is left out) or 3..=3
+    /// Only these seeds, such as 0..5 (without 5) or 3..=3
     #[arg(long, value_name = "FROM..TO", value_parser = seeds)]
     pub seeds: Option<std::ops::Range<u64>>,
     /// Only these runs or methods, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// Run fits again whose rows are there
+    /// Run fits again even if their rows exist
     #[arg(long)]
     pub again: bool,
-    /// The small grid of a comparison of graphs: minutes instead of an hour
+    /// Use the small grid of a comparison of graphs: minutes instead of an hour
     #[arg(long)]
     pub quick: bool,
-    /// Run nothing; make the tables of the rows that are there
+    /// Run nothing; print the tables of the existing rows
     #[arg(long)]
     pub tables: bool,
-    /// Show the overview of a comparison of methods alone
+    /// Print only the overview of a comparison of methods
     #[arg(long)]
     pub brief: bool,
-    /// Write a page to look at: the tables, curves, and one model from near
+    /// Write an HTML report: the tables, curves, and one model in detail
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }
 
-/// Look for good knobs, with nothing but the labels there are
+/// Search for good knobs by cross-validation on the labels
 #[derive(Args)]
 #[command(after_help = "\
-Part of the labels is hidden in turn; a setting is judged by how many of those it
-finds. The knobs found are printed as TOML, and written to --out; use them with
-`ssdl fit --knobs FILE`. Knobs given with --set stay as they are.
+Cross-validation on the labels: the labels of one fold at a time are hidden, the
+samples stay; the score is the share of hidden labels predicted correctly. The
+best knobs are printed as TOML and written to --out; use them with
+`ssdl fit --knobs FILE`. Knobs given with --set are not searched.
 
 Example:
   ssdl tune digits.csv --label-column label --fits 100 --out knobs.toml
@@ -324,19 +327,19 @@ pub struct Tune {
     /// Method; see `ssdl methods`
     #[arg(long, value_name = "NAME", default_value = "ssdl-ga")]
     pub method: String,
-    /// Hold a knob at a value; may be given several times
+    /// Fix a knob at a value; may be given several times
     #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
     pub set: Vec<(String, String)>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
-    /// Fits at the most; judging one setting takes up to five
+    /// Maximum number of fits; one setting takes up to five
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub fits: usize,
-    /// Seconds at the most
+    /// Maximum time in seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
-    /// Height and width of samples that are images, pixels row by row; images of
-    /// a folder are brought to it [default: as DATA says]
+    /// Height and width of samples that are images, pixels row by row; images in
+    /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
     /// File for the knobs, in TOML
@@ -344,12 +347,12 @@ pub struct Tune {
     pub out: Option<PathBuf>,
 }
 
-/// Known data sets: what there is, and how to get it
+/// List and download the known data sets
 #[derive(Args)]
 #[command(after_help = "\
-Data sets are kept in the folder that the variable SSDL_DATA names, or else in
-the cache of the user. A download that was cut goes on where it stopped, and a
-file is believed only if its SHA-256 is right.
+Data sets are kept in the folder named by the environment variable SSDL_DATA, or
+else in the user's cache. An interrupted download continues where it stopped, and
+a file is accepted only if its SHA-256 matches.
 
 Examples:
   ssdl data list
@@ -362,7 +365,7 @@ pub struct DataSets {
 
 #[derive(Subcommand)]
 pub enum DataAction {
-    /// Show the known data sets, where they come from, and which are here
+    /// Show the known data sets, their sources, and which are downloaded
     List,
     /// Download data sets
     Get {
@@ -370,9 +373,9 @@ pub enum DataAction {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Print the folder of all data sets, or of one
+    /// Print the folder of all data sets, or of a single one
     Path {
-        /// A data set
+        /// Name of a data set
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
@@ -406,15 +409,15 @@ pub const COMMANDS: [&str; 10] = [
     "data",
 ];
 
-/// What clap says over several lines, in one.
+/// The message of clap in one line instead of several.
 pub fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    // How to pass an option as a value is a riddle to whoever mistyped an option.
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    // The tip on how to pass an option as a value would confuse a user who mistyped an option.
     let noise =
         |line: &str| ["For more", "tip: to pass"].iter().any(|start| line.starts_with(start));
     let mut message = String::new();
-    for line in said.filter(|line| !line.is_empty() && !noise(line)) {
+    for line in lines.filter(|line| !line.is_empty() && !noise(line)) {
         let joint = match message.chars().last() {
             None => "",
             Some(':' | '>') => " ",
@@ -438,7 +441,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_arguments_are_sound() {
+    fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();

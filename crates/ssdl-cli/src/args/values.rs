@@ -1,4 +1,4 @@
-//! Values of arguments: how they are read, and what the help says of them.
+//! Parsers for the values of arguments, and their help texts.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ssdl::samples::prepare;
@@ -13,8 +13,8 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
 pub(super) fn prepare_help() -> String {
     let known: Vec<&str> = prepare::known().iter().map(|step| step.name).collect();
     format!(
-        "Prepare the samples; may be given several times, in order: {} or none; `ssdl methods` \
-         explains them [default: scale=5]",
+        "Preparation step; may be given several times, in order: {} or none; see `ssdl methods` \
+         [default: scale=5]",
         known.join(", ")
     )
 }
@@ -22,7 +22,7 @@ pub(super) fn prepare_help() -> String {
 /// The help of the name of an experiment.
 pub(super) fn plans_help() -> String {
     let known: Vec<&str> = ssdl_experiments::KNOWN.iter().map(|(name, _)| *name).collect();
-    format!("One of {}; or a plan of your own, in TOML", known.join(", "))
+    format!("One of {}; or your own plan, a TOML file", known.join(", "))
 }
 
 /// `name=value`.

@@ -25,7 +25,7 @@ fn draw<T: Real>(args: &Atoms, common: &Common, model: &Model<T>) -> Outcome {
     let n_atoms = model.atoms().map_or(0, ssdl::Matrix::columns);
     let kind = match model.preparation().image_prepared() {
         Some([height, width]) => format!("{n_atoms} images of {height} x {width}"),
-        None => format!("{n_atoms} tiles of bars, one a feature"),
+        None => format!("{n_atoms} tiles, one bar per feature"),
     };
     if let Some(path) = &args.png {
         output::write(path, &mosaic::png(model).map_err(about)?)?;

@@ -1,4 +1,4 @@
-//! `ssdl data`: the known data sets, and how to get them.
+//! `ssdl data`: lists and downloads the known data sets.
 
 use std::path::PathBuf;
 
@@ -23,14 +23,14 @@ pub fn run(args: &DataSets, common: &Common) -> Outcome {
 pub fn folder() -> Outcome<PathBuf> {
     data_folder().ok_or_else(|| {
         Failure::Misuse(
-            "there is no home folder to keep data sets in: set the variable SSDL_DATA to a folder"
+            "no home folder to keep data sets in; set the environment variable SSDL_DATA to a folder"
                 .into(),
         )
     })
 }
 
-/// Files of the set that are in their place.
-fn there(set: &Known, folder: &std::path::Path) -> usize {
+/// Number of files of the set that are downloaded.
+fn downloaded(set: &Known, folder: &std::path::Path) -> usize {
     set.files.iter().filter(|file| folder.join(file.path).is_file()).count()
 }
 
@@ -60,11 +60,11 @@ fn list(common: &Common) -> Outcome {
             .collect();
         return print::json(&json!({ "folder": folder.display().to_string(), "sets": sets }));
     }
-    let mut table = Grid::new(&["name", ">size", "files here"]);
+    let mut table = Grid::new(&["name", ">size", "downloaded"]);
     for set in KNOWN {
         let state = match set.files.len() {
             0 => "comes with the program".to_owned(),
-            all => format!("{} of {all}", there(set, &folder)),
+            all => format!("{} of {all}", downloaded(set, &folder)),
         };
         table.row([set.name.to_owned(), megabytes(set.bytes()), state]);
     }
@@ -82,7 +82,7 @@ fn list(common: &Common) -> Outcome {
 
 fn get(names: &[String], common: &Common) -> Outcome {
     let folder = folder()?;
-    // All names are looked at before the first byte comes.
+    // All names are checked before the first download.
     let sets = names.iter().map(|name| known_set(name)).collect::<Result<Vec<_>, _>>()?;
     let mut answer = Vec::new();
     for set in sets {
@@ -93,7 +93,10 @@ fn get(names: &[String], common: &Common) -> Outcome {
             answer.push((set.name, file));
         }
         if set.files.is_empty() && !common.json {
-            print::to_stdout(&format!("{}: comes with the program; nothing to get", set.name))?;
+            print::to_stdout(&format!(
+                "{}: comes with the program; nothing to download",
+                set.name
+            ))?;
         }
     }
     if common.json {
@@ -104,8 +107,8 @@ fn get(names: &[String], common: &Common) -> Outcome {
         return print::json(&json!({ "files": files.collect::<Vec<_>>() }));
     }
     let lines = answer.iter().map(|(_, file)| {
-        let how = if file.downloaded > 0 { "downloaded" } else { "was there" };
-        format!("{how}, digest right: {}", file.path.display())
+        let how = if file.downloaded > 0 { "downloaded" } else { "exists" };
+        format!("{how}, SHA-256 matches: {}", file.path.display())
     });
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() { Ok(()) } else { print::to_stdout(&lines.join("\n")) }

@@ -1,4 +1,4 @@
-//! `ssdl demo`: the digits that come with the program, learnt from ten labels a class.
+//! `ssdl demo`: the digits that come with the program, learnt from ten labels per class.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ use crate::print::{Grid, Sheet, percent, seconds};
 use crate::progress::ProgressView;
 use crate::{cancel, output, print};
 
-/// Labels of each class that the methods see.
+/// Labels per class that the methods see.
 const LABELLED: usize = 10;
-/// Samples of each class that no method sees.
+/// Samples per class that no method sees.
 const HELD_OUT: usize = 50;
 
 /// Runs the command.
@@ -35,9 +35,9 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
         image: Some([8, 8]),
         ..FitOptions::default()
     };
-    let (model, first) = ours(&digits, &options, common)?;
+    let (model, first) = fit_ssdl(&digits, &options, common)?;
     let mut results = vec![first];
-    results.extend(others(&digits, &options)?);
+    results.extend(fit_baselines(&digits, &options)?);
 
     model.save(&files.model)?;
     output::write(&files.atoms, &mosaic::png(&model)?)?;
@@ -51,7 +51,7 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
     print::to_stdout(&text(&digits, &results, &files))
 }
 
-/// The files that the demo leaves.
+/// The files that the demo writes.
 struct Files {
     model: PathBuf,
     atoms: PathBuf,
@@ -64,7 +64,9 @@ impl Files {
     fn prepare(folder: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
-            Failure::Failed(format!("{folder}: cannot be made: {error}; choose another with --out"))
+            Failure::Failed(format!(
+                "{folder}: cannot be created: {error}; choose another with --out"
+            ))
         })?;
         let at =
             |name: &str| if folder == Path::new(".") { name.into() } else { folder.join(name) };
@@ -81,24 +83,24 @@ impl Files {
             })?;
         }
         for path in [&files.train, &files.test] {
-            refuse_strangers(path)?;
+            refuse_foreign_file(path)?;
         }
         Ok(files)
     }
 }
 
-/// Samples of the user's own may have such a name; only what the demo wrote is replaced.
-fn refuse_strangers(path: &Path) -> Outcome {
+/// Replaces only files written by the demo: the user's own may have the same name.
+fn refuse_foreign_file(path: &Path) -> Outcome {
     match std::fs::read(path) {
         Ok(bytes) if !bytes.starts_with(header().as_bytes()) => Err(Failure::Failed(format!(
-            "{}: is there already and is not from the demo; choose another folder with --out",
+            "{}: exists and is not from the demo; choose another folder with --out",
             path.display()
         ))),
         _ => Ok(()),
     }
 }
 
-/// The samples, and the truth that no method sees.
+/// The samples, and the true labels that no method sees.
 struct Digits {
     truth: Labels,
     split: Split,
@@ -121,13 +123,13 @@ impl Digits {
         Ok(Self { truth: truth.select(&seen), split, training, test })
     }
 
-    /// Places of the unlabelled samples among those that are shown.
+    /// Indices of the unlabelled samples among the training samples.
     fn unlabelled(&self) -> Vec<usize> {
         let labels = self.training.labels();
         (0..labels.len()).filter(|&i| labels.assigned()[i].is_none()).collect()
     }
 
-    /// Share of the unlabelled and of the held-out samples whose class was found.
+    /// Accuracy on the unlabelled and on the held-out samples.
     fn score(&self, training: &[usize], test: &[usize]) -> (f64, f64) {
         let share = |found: &[usize], truth: &Labels, places: &[usize]| {
             let right = places.iter().filter(|&&i| truth.assigned()[i] == Some(found[i])).count();
@@ -146,7 +148,7 @@ struct Result {
     seconds: f64,
 }
 
-fn ours(
+fn fit_ssdl(
     digits: &Digits,
     options: &FitOptions<f64>,
     common: &Common,
@@ -159,23 +161,23 @@ fn ours(
     if model.report().stop == Stop::Cancelled {
         return Err(Failure::Failed("cancelled; nothing was written".into()));
     }
-    let result = judge(digits, "SSDL-GA", &model, options, started)?;
+    let result = evaluate(digits, "SSDL-GA", &model, options, started)?;
     Ok((model, result))
 }
 
-/// Two methods that learn from the labelled samples alone, prepared in the same way.
-fn others(digits: &Digits, options: &FitOptions<f64>) -> Outcome<Vec<Result>> {
+/// Fits two baselines that learn from the labelled samples alone, with the same preparation.
+fn fit_baselines(digits: &Digits, options: &FitOptions<f64>) -> Outcome<Vec<Result>> {
     let names = [("nearest", "nearest neighbour"), ("ridge", "ridge")];
     let measure = |(name, shown): (&str, &str)| {
         let started = Instant::now();
         let model = find(name)?.fit(&[], digits.training.clone(), options, &mut Silent)?;
-        judge(digits, shown, &model, options, started)
+        evaluate(digits, shown, &model, options, started)
     };
     names.into_iter().map(measure).collect()
 }
 
-/// What a model makes of the samples without labels and of those held out.
-fn judge(
+/// Evaluates a model on the unlabelled and on the held-out samples.
+fn evaluate(
     digits: &Digits,
     shown: &str,
     model: &Model<f64>,
@@ -189,18 +191,18 @@ fn judge(
     Ok(Result { method: shown.to_owned(), unlabelled, held_out, seconds })
 }
 
-/// The page to look at: the methods beside each other, then the model on the digits held out.
+/// The report page: the methods compared, then the model on the held-out digits.
 fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common) -> Outcome<Page> {
     let (raw, labels) = &digits.test;
     let truth = labels.assigned().iter().map(|class| class.map(|c| labels.classes()[c].clone()));
     let truth: Vec<Option<String>> = truth.collect();
     let names = Names::default();
     let (seen, prediction) = pages::see(model, raw.clone(), common.threads.into())?;
-    let judged = (&seen, &prediction);
-    let test = pages::Test { raw, judged, truth: &truth, names: &names };
-    let title = "Handwritten digits from ten labels a class".to_owned();
+    let predicted = (&seen, &prediction);
+    let test = pages::Test { raw, predicted, truth: &truth, names: &names };
+    let title = "Handwritten digits from ten labels per class".to_owned();
     let training = Some(digits.training.features());
-    let mut page = pages::of_test(title, model, training, &test, common.threads.into())?;
+    let mut page = pages::test_page(title, model, training, &test, common.threads.into())?;
     let best = |share: fn(&Result) -> f64| results.iter().map(share).fold(0.0, f64::max);
     let (unlabelled, held_out) = (best(|r| r.unlabelled), best(|r| r.held_out));
     let line = |result: &Result| {
@@ -218,7 +220,7 @@ fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common
         lines: results.iter().map(line).collect(),
     });
     page.about_tables =
-        "The same labels and the same preparation for all; the best is marked.".into();
+        "All methods use the same labels and the same preparation; the best is marked.".into();
     Ok(page)
 }
 

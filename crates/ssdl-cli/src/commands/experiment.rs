@@ -1,4 +1,4 @@
-//! `ssdl experiment`: a plan of fits, its rows, and its tables beside the paper's.
+//! `ssdl experiment`: runs a plan of fits and compares its tables with the paper's.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,18 +19,18 @@ use crate::{cancel, output, pages, print};
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
     let plan = AnyPlan::find(&args.name)?;
     let started = Instant::now();
-    let path = out(args);
+    let path = rows_path(args);
     if let Some(report) = &args.report {
         output::check_different(&[Some(&path), Some(report)])?;
         output::check(report, &[&path])?;
     }
-    let mut page = pages::begun(plan.title().to_owned(), String::new());
+    let mut page = pages::new_page(plan.title().to_owned(), String::new());
     let (tables, count) = match &plan {
         AnyPlan::Graphs(plan) => {
-            refuse_of_comparisons(args)?;
+            refuse_comparison_options(args)?;
             let scope = if args.quick { Scope::Quick } else { Scope::Full };
             let rows = RowFile::open(&path)?;
-            watched(args, common, |folder, counter| {
+            run_fits(args, common, |folder, counter| {
                 graphs::run(plan, scope, folder, &rows, counter)
             })?;
             let shown = rows.all();
@@ -38,13 +38,14 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.about_tables =
                 "Errors in per cent; the smaller of ours and the paper's is marked.".into();
             let threads = common.threads.into();
-            look(&mut page, args, common, |folder| graphs::example(plan, threads, folder))?;
+            add_model(&mut page, args, common, |folder| graphs::example(plan, threads, folder))?;
             (graphs::report(plan, &shown), shown.len())
         }
         AnyPlan::Comparison(plan) => {
             if args.quick {
                 return Err(Failure::Misuse(
-                    "this plan has no small grid; choose with --seeds and --methods".into(),
+                    "this plan has no small grid; use --seeds and --methods instead of --quick"
+                        .into(),
                 ));
             }
             let choice = Choice {
@@ -55,7 +56,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             };
             choice.check(plan)?;
             let rows = RowFile::open(&path)?;
-            watched(args, common, |folder, counter| {
+            run_fits(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
             let mut shown = rows.all();
@@ -64,7 +65,9 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             page.curves = comparison::curves(plan, &shown);
             page.about_tables =
                 "Accuracy in per cent; the better of ours and the paper's is marked.".into();
-            look(&mut page, args, common, |folder| comparison::example(plan, &choice, folder))?;
+            add_model(&mut page, args, common, |folder| {
+                comparison::example(plan, &choice, folder)
+            })?;
             let make = if args.brief { comparison::overview } else { comparison::report };
             (make(plan, &shown), rows.all().len())
         }
@@ -90,8 +93,8 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
     }
 }
 
-/// Adds one model of the plan from near, if a page is wanted.
-fn look(
+/// Adds one model of the plan in detail, if a report is requested.
+fn add_model(
     page: &mut Page,
     args: &Experiment,
     common: &Common,
@@ -102,11 +105,12 @@ fn look(
     }
     if args.tables {
         page.missing
-            .push("One model in detail is missing: it needs a fit, and --tables runs none.".into());
+            .push("The model in detail is missing: it needs a fit, and --tables runs none.".into());
         return Ok(());
     }
-    let folder = data(args)?;
-    let Some(example) = example(&folder).map_err(|error| told(error, &folder))? else {
+    let folder = data_folder(args)?;
+    let Some(example) = example(&folder).map_err(|error| with_download_hint(error, &folder))?
+    else {
         return Ok(());
     };
     let model = &example.model;
@@ -129,8 +133,8 @@ fn look(
     Ok(())
 }
 
-/// Runs the fits, unless only tables are wanted.
-fn watched(
+/// Runs the fits, unless only tables are requested.
+fn run_fits(
     args: &Experiment,
     common: &Common,
     fits: impl FnOnce(&Path, &FitCounter) -> ssdl_experiments::Result<()> + Send,
@@ -138,34 +142,34 @@ fn watched(
     if args.tables {
         return Ok(());
     }
-    let folder = data(args)?;
+    let folder = data_folder(args)?;
     cancel::listen(common.quiet);
     let counter = FitCounter::new(common.quiet);
     let done = threads::run(common.threads.into(), || fits(&folder, &counter));
     counter.finish();
-    done.map_err(|error| told(error, &folder))
+    done.map_err(|error| with_download_hint(error, &folder))
 }
 
-fn refuse_of_comparisons(args: &Experiment) -> Outcome {
+fn refuse_comparison_options(args: &Experiment) -> Outcome {
     if args.seeds.is_some() || !args.methods.is_empty() || args.again || args.brief {
         return Err(Failure::Misuse(
             "--seeds, --methods, --again and --brief are for comparisons of methods; this plan compares \
-             graphs over its grid"
+             graphs"
                 .into(),
         ));
     }
     Ok(())
 }
 
-fn data(args: &Experiment) -> Outcome<PathBuf> {
+fn data_folder(args: &Experiment) -> Outcome<PathBuf> {
     match &args.data {
         Some(folder) => Ok(folder.clone()),
         None => super::data::folder(),
     }
 }
 
-/// A file of a known data set that is not there comes with the command that gets it.
-fn told(error: ssdl_experiments::Error, folder: &Path) -> Failure {
+/// For a missing file of a known data set, names the command that downloads it.
+fn with_download_hint(error: ssdl_experiments::Error, folder: &Path) -> Failure {
     use ssdl_data::Error::Read;
     use ssdl_experiments::Error::Data;
     let Data(Read { path, source }) = &error else { return error.into() };
@@ -173,7 +177,7 @@ fn told(error: ssdl_experiments::Error, folder: &Path) -> Failure {
     let owner = name.as_deref().and_then(ssdl_data::known::owner_of);
     match owner.filter(|_| source.kind() == std::io::ErrorKind::NotFound) {
         Some(set) => Failure::Failed(format!(
-            "{}: is not there; get it with `ssdl data get {}`, or name its folder with --data",
+            "{}: missing; get it with `ssdl data get {}`, or name its folder with --data",
             path.display(),
             set.name
         )),
@@ -181,7 +185,7 @@ fn told(error: ssdl_experiments::Error, folder: &Path) -> Failure {
     }
 }
 
-fn out(args: &Experiment) -> PathBuf {
+fn rows_path(args: &Experiment) -> PathBuf {
     args.out.clone().unwrap_or_else(|| {
         let stem = Path::new(&args.name).file_stem().unwrap_or_default().to_string_lossy();
         let quick = if args.quick { "-quick" } else { "" };

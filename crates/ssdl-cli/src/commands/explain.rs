@@ -6,37 +6,37 @@ use ssdl::{Model, Real};
 
 use crate::print::{self, Grid, Sheet, counted, percent};
 
-/// Most classes, atoms and neighbours that are listed.
+/// Maximum number of classes, atoms and neighbours in a list.
 const MOST: usize = 10;
-/// Greys from dark to light, two columns a pixel so that pixels are about square.
+/// Greys from dark to light; two columns per pixel make pixels about square.
 const GREYS: [&str; 5] = ["  ", "░░", "▒▒", "▓▓", "██"];
-/// Widest image that is drawn in the terminal.
+/// Maximum width of an image in the terminal.
 const WIDEST: usize = 32;
 
-/// The explanation for people.
+/// The explanation as text.
 pub fn text<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>) -> String {
     let class = |index: usize| model.classes()[index].as_str();
     let mut sheet = Sheet::default();
     let label = model.training_labels().assigned()[sample];
     let label = label.map_or_else(|| "unlabelled".into(), |l| format!("labelled {}", class(l)));
     sheet.row("sample", format!("training sample {sample}, {label}"));
-    let sure = explained.probabilities[explained.class].wide();
-    let mut said = format!("{} ({})", class(explained.class), percent(sure));
+    let probability = explained.probabilities[explained.class].wide();
+    let mut prediction = format!("{} ({})", class(explained.class), percent(probability));
     if let Some(second) = explained.second {
         let share = percent(explained.probabilities[second].wide());
-        said += &format!(", before {} ({share})", class(second));
+        prediction += &format!(", then {} ({share})", class(second));
     }
-    sheet.row("says", said);
+    sheet.row("prediction", prediction);
     let used = counted(explained.parts.len(), "atom", "atoms");
     if model.atoms().is_some() {
         sheet.row("made of", used);
     }
     let parts = [picture(model, sample), sheet.text(), classes(model, explained)];
-    let parts = parts.into_iter().chain([atoms(model, explained), near(model, explained)]);
+    let parts = parts.into_iter().chain([atoms(model, explained), neighbours(model, explained)]);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The sample itself, where the model keeps it and it is a small image.
+/// The sample itself, if the model keeps it and it is a small image.
 fn picture<T: Real>(model: &Model<T>, sample: usize) -> String {
     let image = model.preparation().image_prepared().filter(|[_, width]| *width <= WIDEST);
     let Some(([_, width], training)) = image.zip(model.training()) else { return String::new() };
@@ -84,23 +84,23 @@ fn atoms<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
     }
 }
 
-fn near<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
+fn neighbours<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
     if explained.neighbours.is_empty() {
         return String::new();
     }
-    let (classes, said) = (model.classes(), model.transduction().classes);
+    let (classes, predicted) = (model.classes(), model.transduction().classes);
     let mut grid = Grid::new(&["neighbour", ">weight", "class"]);
     for near in explained.neighbours.iter().take(MOST) {
         let class = match model.training_labels().assigned()[near.sample] {
             Some(label) => format!("labelled {}", classes[label]),
-            None => format!("unlabelled, said {}", classes[said[near.sample]]),
+            None => format!("unlabelled, predicted {}", classes[predicted[near.sample]]),
         };
         grid.row([near.sample.to_string(), print::number(near.weight.wide()), class]);
     }
     grid.text()
 }
 
-/// The explanation for programs.
+/// The explanation as JSON.
 pub fn json<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>) -> Value {
     let classes = model.classes();
     let named = |values: &[T]| -> Value {

@@ -1,4 +1,4 @@
-//! `ssdl fit`: a file of samples becomes a file with a model.
+//! `ssdl fit`: learns a model from a file of samples.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn run(args: &Fit, common: &Common) -> Outcome {
 }
 
 /// Method, preparation and knobs, from the command line or from a file of `ssdl tune`.
-fn asked(args: &Fit) -> Outcome<Configuration> {
+fn configuration(args: &Fit) -> Outcome<Configuration> {
     let Some(path) = &args.knobs else {
         return Ok(Configuration::new(&args.method, args.prepare.clone(), &args.set));
     };
@@ -36,16 +36,16 @@ fn asked(args: &Fit) -> Outcome<Configuration> {
     let mut knobs = file.pairs();
     knobs.retain(|(name, _)| args.set.iter().all(|(own, _)| own != name));
     knobs.extend(args.set.iter().cloned());
-    // A file without steps asks for none; the command line without steps asks for the default.
+    // No steps in a file mean none; no steps on the command line mean the default.
     let prepare = if file.prepare.is_empty() { vec!["none".into()] } else { file.prepare };
     Ok(Configuration::new(&file.method, prepare, &knobs))
 }
 
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
-    let asked = asked(args)?;
-    let (method, knobs) = (methods::find::<T>(&asked.method)?, asked.pairs());
+    let requested = configuration(args)?;
+    let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;
-    let mut options = options::<T>(args, &asked, common)?;
+    let mut options = options::<T>(args, &requested, common)?;
     input::check_label_source(&args.data)?;
     check_paths(args)?;
 
@@ -61,12 +61,12 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     let n_classes = samples.labels().classes().len();
     let memory_needed = method.memory_needed(&knobs, n_features, n_samples, n_classes)?;
     if !common.json {
-        print::to_stdout(&summary::before(&args.data.data, &samples, memory_needed))?;
+        print::to_stdout(&summary::before_fit(&args.data.data, &samples, memory_needed))?;
     }
     if let Some(path) = &args.graph {
         options.graph = Some(Arc::new(input::graph::<T>(path, n_samples)?));
     }
-    if cancel::asked() {
+    if cancel::is_requested() {
         return Err(Error::Cancelled.into());
     }
 
@@ -96,10 +96,10 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     } else {
         print::to_stdout(&fitted.text())?;
     }
-    say_if_cancelled(&fitted.model, path)
+    fail_if_cancelled(&fitted.model, path)
 }
 
-/// The page of this fit, and how it and others find labels that are hidden from them.
+/// The report page of this fit, with the cross-validation of it and other methods on the labels.
 fn page<T: Real>(
     args: &Fit,
     common: &Common,
@@ -109,22 +109,26 @@ fn page<T: Real>(
     names: &Names,
 ) -> Outcome<Page> {
     let counter = FitCounter::new(common.quiet);
-    let found = hidden::in_turn(trial, samples, &counter);
+    let found = hidden::cross_validate(trial, samples, &counter);
     counter.finish();
     let found = found?;
-    let found = Some(found.as_slice()).filter(|found| !found.is_empty() || !cancel::asked());
-    pages::of_fit(&args.data.data, model, samples, names, found, common.threads.into())
+    let found = Some(found.as_slice()).filter(|found| !found.is_empty() || !cancel::is_requested());
+    pages::fit_page(&args.data.data, model, samples, names, found, common.threads.into())
 }
 
-/// Preparation, seed and limits; an unknown or impossible step is found here.
-fn options<T: Real>(args: &Fit, asked: &Configuration, common: &Common) -> Outcome<FitOptions<T>> {
+/// Preparation, seed and limits; refuses an unknown or impossible step.
+fn options<T: Real>(
+    args: &Fit,
+    requested: &Configuration,
+    common: &Common,
+) -> Outcome<FitOptions<T>> {
     let mut options = FitOptions {
         seed: common.seed,
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
         ..FitOptions::default()
     };
-    if let Some(plans) = input::plans(&asked.prepare)? {
+    if let Some(plans) = input::plans(&requested.prepare)? {
         options.prepare = plans;
     }
     Ok(options)
@@ -168,10 +172,10 @@ fn trace<T: Real>(model: &Model<T>) -> String {
     text
 }
 
-fn say_if_cancelled<T: Real>(model: &Model<T>, path: &Path) -> Outcome {
+fn fail_if_cancelled<T: Real>(model: &Model<T>, path: &Path) -> Outcome {
     let report = model.report();
     if report.stop != Stop::Cancelled {
-        if !cancel::asked() {
+        if !cancel::is_requested() {
             return Ok(());
         }
         return Err(Failure::Failed(format!(

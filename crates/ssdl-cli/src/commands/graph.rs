@@ -1,4 +1,4 @@
-//! `ssdl graph`: what the graph between samples looks like.
+//! `ssdl graph`: describes the graph between samples.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, number, percent, seconds};
 use crate::{input, print};
 
-/// Hubs and parts that are listed one by one.
+/// Maximum number of hubs and parts in a list.
 const LISTED: usize = 8;
 
 /// Runs the command.
@@ -62,7 +62,7 @@ fn text(name: &str, portrait: &Portrait, elapsed: f64) -> String {
     sheet.row(
         "neighbours",
         format!(
-            "{:.1} on average, {} in the middle, {} to {}",
+            "mean {:.1}, median {}, from {} to {}",
             degrees.mean, degrees.median, degrees.least, degrees.most
         ),
     );
@@ -75,7 +75,7 @@ fn text(name: &str, portrait: &Portrait, elapsed: f64) -> String {
     let listed = portrait.hubs.iter().take(LISTED);
     let hubs: Vec<String> = listed.map(|(j, count)| format!("sample {j} ({count})")).collect();
     let hubs = match portrait.hubs.len() {
-        0 => "none with three times the mean".to_owned(),
+        0 => "none with three times the mean number of neighbours".to_owned(),
         count if count > LISTED => format!("{count}: {}, …", hubs.join(", ")),
         count => format!("{count}: {}", hubs.join(", ")),
     };

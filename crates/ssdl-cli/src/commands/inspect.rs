@@ -1,4 +1,4 @@
-//! `ssdl inspect`: what is in a model file.
+//! `ssdl inspect`: shows a model file, or explains a sample.
 
 use serde_json::{Value, json};
 use ssdl::{Model, Real, each_precision};
@@ -21,28 +21,34 @@ pub fn run(args: &Inspect, common: &Common) -> Outcome {
 
 fn inspect<T: Real>(args: &Inspect, common: &Common, model: &Model<T>) -> Outcome {
     if let Some(sample) = args.sample {
-        return explained(args, common, model, sample);
+        return explain_sample(args, common, model, sample);
     }
     if let Some(path) = &args.report {
-        pages::write(path, &pages::of_model(&args.model, model, common.threads.into())?)?;
+        pages::write(path, &pages::model_page(&args.model, model, common.threads.into())?)?;
     }
     let size = std::fs::metadata(&args.model).map(|file| file.len()).unwrap_or(0);
     if common.json { print::json(&answer(args, model, size)) } else { show(args, model, size) }
 }
 
-fn explained<T: Real>(args: &Inspect, common: &Common, model: &Model<T>, sample: usize) -> Outcome {
+fn explain_sample<T: Real>(
+    args: &Inspect,
+    common: &Common,
+    model: &Model<T>,
+    sample: usize,
+) -> Outcome {
     let explained = model.explain(&[sample]).map_err(|e| Failure::about(&args.model, e))?;
     let Some(explained) = explained.first() else { return Ok(()) };
     if let Some(path) = &args.svg {
         output::write(path, drawing::svg(model, sample, explained)?.as_bytes())?;
     }
-    match common.json {
-        true => print::json(&explain::json(model, sample, explained)),
-        false => print::to_stdout(&explain::text(model, sample, explained)),
+    if common.json {
+        print::json(&explain::json(model, sample, explained))
+    } else {
+        print::to_stdout(&explain::text(model, sample, explained))
     }
 }
 
-/// Non-zero entries of a code, on average.
+/// Mean number of non-zero entries in a code.
 fn mean_non_zeros<T: Real>(model: &Model<T>) -> f64 {
     let codes = model.codes();
     let count = codes.as_slice().iter().filter(|value| **value != T::zero()).count();

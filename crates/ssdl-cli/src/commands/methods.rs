@@ -1,4 +1,4 @@
-//! `ssdl methods`: the register of methods as a table, a page, JSON or Markdown.
+//! `ssdl methods`: the register of methods as a table, text, JSON or Markdown.
 
 use serde_json::{Map, Value, json};
 use ssdl::knobs::Knob;
@@ -10,13 +10,13 @@ use crate::args::{Common, Methods};
 use crate::failure::{Failure, Outcome};
 use crate::print::{self, Grid, paragraph, wrap};
 
-/// Methods are described alike in every precision.
+/// Descriptions are the same in both precisions.
 type Any = &'static dyn Method<f64>;
 
 /// Runs the command.
 pub fn run(args: &Methods, common: &Common) -> Outcome {
     if args.markdown && common.json {
-        return Err(Failure::Misuse("--markdown and --json exclude each other".into()));
+        return Err(Failure::Misuse("--markdown and --json cannot be combined".into()));
     }
     match &args.name {
         Some(name) => {
@@ -182,7 +182,7 @@ fn knob_row(knob: &Knob) -> String {
     format!("| `{name}` | {symbol} | `{default}` | {allowed} | {sentence} |")
 }
 
-/// A bar would end the cell.
+/// Escapes text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

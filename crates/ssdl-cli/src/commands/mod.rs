@@ -1,4 +1,4 @@
-//! One file a command; each reads its arguments, asks the library and prints the answer.
+//! One file per command; each reads its arguments, calls the library and prints the result.
 
 pub mod atoms;
 pub mod data;

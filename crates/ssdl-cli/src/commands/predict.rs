@@ -1,4 +1,4 @@
-//! `ssdl predict`: a model and samples become labels.
+//! `ssdl predict`: classifies samples with a saved model.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::{input, output, print};
 pub fn run(args: &Predict, common: &Common) -> Outcome {
     if common.json && args.out.as_deref() == Some(Path::new("-")) {
         return Err(Failure::Misuse(
-            "--json and --out - both want the screen; leave --out away to get the labels in the \
+            "--json and --out - both write to stdout; omit --out to get the labels in the \
              JSON object, or give a file"
                 .into(),
         ));
@@ -32,7 +32,7 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     each_precision!(input::model(&args.model)?, model => predict(args, common, &model))
 }
 
-/// The file for the labels, if they do not go to the screen.
+/// The file for the labels, unless they go to stdout.
 fn file(args: &Predict) -> Option<&Path> {
     args.out.as_deref().filter(|path| *path != Path::new("-"))
 }
@@ -59,13 +59,13 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     }
     if let Some((path, raw)) = args.report.as_ref().zip(kept) {
         let truth = known.as_deref().unwrap_or_default();
-        let judged = (&seen, &prediction);
-        let test = pages::Test { raw: &raw, judged, truth, names: &names };
+        let predicted = (&seen, &prediction);
+        let test = pages::Test { raw: &raw, predicted, truth, names: &names };
         let title = format!("{} on {}", model.method(), pages::name_of(&args.data.data));
-        let page = pages::of_test(title, model, None, &test, common.threads.into())?;
+        let page = pages::test_page(title, model, None, &test, common.threads.into())?;
         pages::write(path, &page)?;
     }
-    let score = known.map(|known| Score::of(&known, &prediction.labels, model.classes()));
+    let score = known.map(|known| Score::new(&known, &prediction.labels, model.classes()));
     if common.json {
         return print::json(&answer(args, model, &prediction, score.as_ref(), elapsed));
     }
@@ -99,22 +99,22 @@ fn check_width<T: Real>(args: &Predict, model: &Model<T>, table: &Table) -> Outc
     )))
 }
 
-/// How many of the known labels were found.
+/// How many of the known labels were predicted.
 struct Score {
     known: usize,
     right: usize,
     /// Labels that the model has no class for.
-    strange: usize,
+    unknown: usize,
 }
 
 impl Score {
-    fn of(known: &[Option<String>], found: &[String], classes: &[String]) -> Self {
-        let mut score = Self { known: 0, right: 0, strange: 0 };
+    fn new(known: &[Option<String>], found: &[String], classes: &[String]) -> Self {
+        let mut score = Self { known: 0, right: 0, unknown: 0 };
         for (known, found) in known.iter().zip(found) {
             let Some(known) = known else { continue };
             score.known += 1;
             score.right += usize::from(known == found);
-            score.strange += usize::from(!classes.contains(known));
+            score.unknown += usize::from(!classes.contains(known));
         }
         score
     }
@@ -144,8 +144,8 @@ fn text<T: Real>(
     if let Some((score, accuracy)) = score.and_then(|score| Some((score, score.accuracy()?))) {
         let labels = counted(score.known, "known label", "known labels");
         let mut text = format!("{} of {labels}", percent(accuracy));
-        if score.strange > 0 {
-            text += &format!("; {} of them are of no class of the model", score.strange);
+        if score.unknown > 0 {
+            text += &format!("; {} of them are not classes of the model", score.unknown);
         }
         sheet.row("accuracy", text);
     }

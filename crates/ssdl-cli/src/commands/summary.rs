@@ -1,4 +1,4 @@
-//! What `ssdl fit` says: before the fit what was read, after it how it went.
+//! Output of `ssdl fit`: what was read, then the result of the fit.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use ssdl::{Labels, Model, Real, Samples};
 use crate::print::{Sheet, counted, number, percent, seconds, tally};
 use crate::{memory, print};
 
-/// Classes that are listed by name before the rest is only counted.
+/// Maximum number of classes listed by name; the rest are only counted.
 pub const MOST_CLASSES: usize = 20;
 
-/// What was read, and what the fit will take.
-pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64) -> String {
+/// What was read, and the memory that the fit needs.
+pub fn before_fit<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64) -> String {
     let labels = samples.labels();
     let (n, n_features) = (samples.n_samples(), samples.n_features());
     let mut sheet = Sheet::default();
@@ -26,7 +26,7 @@ pub fn before<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64) ->
     sheet.text()
 }
 
-/// How many labels there are, class by class.
+/// The number of labels, class by class.
 pub fn labels_text(labels: &Labels) -> String {
     let classes = labels.classes();
     format!(
@@ -38,7 +38,7 @@ pub fn labels_text(labels: &Labels) -> String {
     )
 }
 
-/// A fit that is done and saved.
+/// A fit whose model is saved.
 pub struct Fitted<'a, T> {
     pub model: Model<T>,
     pub path: &'a Path,
@@ -49,7 +49,7 @@ pub struct Fitted<'a, T> {
     pub memory_needed: u64,
 }
 
-/// What the model says of the samples that had no label.
+/// The predictions for the unlabelled samples.
 struct Unlabelled {
     labels: Vec<String>,
     probability: Vec<f64>,
@@ -57,7 +57,7 @@ struct Unlabelled {
 }
 
 impl<T: Real> Fitted<'_, T> {
-    /// The answer for people.
+    /// The result as text.
     pub fn text(&self) -> String {
         let report = self.model.report();
         let mut sheet = Sheet::default();
@@ -89,7 +89,7 @@ impl<T: Real> Fitted<'_, T> {
         let mean = unlabelled.probability.iter().sum::<f64>() / count as f64;
         let classes = tally(self.model.classes(), &unlabelled.counts, MOST_CLASSES);
         let sure = print::percent(mean);
-        sheet.row("unlabelled", format!("now {classes}; mean top probability {sure}"));
+        sheet.row("unlabelled", format!("predicted {classes}; mean top probability {sure}"));
     }
 
     fn unlabelled(&self) -> Unlabelled {
@@ -105,7 +105,7 @@ impl<T: Real> Fitted<'_, T> {
         }
     }
 
-    /// The answer for programs.
+    /// The result as JSON.
     pub fn json(&self) -> Value {
         let (model, report) = (&self.model, self.model.report());
         let unlabelled = self.unlabelled();
@@ -145,7 +145,7 @@ impl<T: Real> Fitted<'_, T> {
         steps.insert("graph".into(), report.graph_seconds.into());
         for name in ["start", "membership", "codes", "dictionary", "classifier"] {
             let rows = report.trace.iter().filter(|row| row.step.name() == name);
-            // Not `sum`: that of nothing is -0.
+            // Not `sum`, which gives -0 for no rows.
             steps.insert(name.into(), rows.fold(0.0, |sum, row| sum + row.seconds).into());
         }
         steps.insert("save".into(), self.save_seconds.into());
@@ -153,7 +153,7 @@ impl<T: Real> Fitted<'_, T> {
     }
 }
 
-/// The objective and its terms.
+/// The objective and its terms, as JSON.
 pub fn objective_json(objective: &Objective) -> Value {
     let mut terms: Map<String, Value> =
         objective.terms().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -161,7 +161,7 @@ pub fn objective_json(objective: &Objective) -> Value {
     terms.into()
 }
 
-/// The objective and its terms, for people.
+/// The objective and its terms, as text.
 pub fn objective_text(objective: &Objective) -> String {
     let total = objective.total();
     if total == 0.0 {
@@ -176,7 +176,7 @@ pub fn objective_text(objective: &Objective) -> String {
     lines.join("\n")
 }
 
-/// How many atoms there are and how they fared.
+/// The number of atoms: all, used, dead and revived.
 pub fn atoms_text<T: Real>(model: &Model<T>) -> String {
     let report = model.report();
     let Some(atoms) = model.atoms() else {
@@ -186,7 +186,7 @@ pub fn atoms_text<T: Real>(model: &Model<T>) -> String {
     format!("{n}; {used} used, {} dead, {} revived", report.dead_atoms, report.revived_atoms)
 }
 
-/// Atoms that at least one training sample is made of.
+/// Number of atoms that at least one training sample uses.
 pub fn atoms_used<T: Real>(model: &Model<T>) -> usize {
     if model.atoms().is_none() {
         return 0;
@@ -198,13 +198,13 @@ pub fn atoms_used<T: Real>(model: &Model<T>) -> usize {
     used.into_iter().filter(|used| *used).count()
 }
 
-/// The knobs of a model; numbers as numbers.
+/// The knobs of a model as JSON, numbers as numbers.
 pub fn knobs<T: Real>(model: &Model<T>) -> Value {
     let pairs = model.knobs().iter();
     pairs.map(|(name, value)| (name.clone(), typed(value))).collect::<Map<_, _>>().into()
 }
 
-/// A knob's text as the JSON value it spells.
+/// The value of a knob as JSON.
 pub fn typed(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,

@@ -1,4 +1,4 @@
-//! `ssdl tune`: knobs that do best on labels hidden from them.
+//! `ssdl tune`: searches knobs by cross-validation on the labels.
 
 use std::time::Instant;
 
@@ -25,7 +25,9 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     }
     let budget = Budget { fits: args.fits, seconds: args.seconds.unwrap_or(f64::INFINITY) };
     if budget.fits == 0 || budget.seconds.is_nan() || budget.seconds <= 0.0 {
-        return Err(Failure::Misuse("a search needs a fit and some seconds at least".into()));
+        return Err(Failure::Misuse(
+            "a search needs at least one fit and more than 0 seconds".into(),
+        ));
     }
     let mut options =
         FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
@@ -64,16 +66,10 @@ fn summary(found: &Found, elapsed: f64) -> String {
     let (fits, folds) = (counted(found.fits, "fit", "fits"), counted(found.folds, "fold", "folds"));
     let settings = counted(found.tried.len(), "setting", "settings");
     sheet.row("tried", format!("{settings} in {fits}, {folds}, {}", seconds(elapsed)));
-    sheet.row(
-        "hidden",
-        format!(
-            "{} of the labels found, {} before",
-            percent(found.accuracy),
-            percent(found.before)
-        ),
-    );
+    let (now, before) = (percent(found.accuracy), percent(found.before));
+    sheet.row("accuracy", format!("{now} on hidden labels, {before} before"));
     if found.cut_short {
-        sheet.row("budget", "spent before the last stage; more fits may find better knobs");
+        sheet.row("budget", "used up before the last stage; more fits may find better knobs");
     }
     sheet.text().trim_end().to_owned()
 }

@@ -5,19 +5,19 @@ use serde_json::Value;
 use crate::run::Bench;
 
 #[test]
-fn the_demo_beats_learning_from_labels_alone_and_leaves_files_to_go_on_with() {
+fn the_demo_beats_the_baselines_and_writes_files_for_further_trials() {
     let bench = Bench::new();
-    let said = bench.done("demo");
-    assert!(said.contains("100 labelled, 1197 unlabelled, 500 held out"), "{said}");
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let printed = bench.done("demo");
+    assert!(printed.contains("100 labelled, 1197 unlabelled, 500 held out"), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     assert!(bench.bytes("digits-atoms.png").starts_with(b"\x89PNG"));
     let page = bench.text("digits-report.html");
     assert!(page.starts_with("<!doctype html>") && page.len() < 300_000, "{}", page.len());
     assert!(page.contains("SSDL-GA") && page.contains("of 500 right"), "{page}");
 
     let next: Vec<&str> =
-        said.lines().filter_map(|line| line.trim().strip_prefix("ssdl ")).collect();
-    assert_eq!(next.len(), 4, "{said}");
+        printed.lines().filter_map(|line| line.trim().strip_prefix("ssdl ")).collect();
+    assert_eq!(next.len(), 4, "{printed}");
     for command in next {
         let limit = if command.starts_with("fit") { " --set max_iterations=2" } else { "" };
         bench.done(&format!("{command}{limit}"));

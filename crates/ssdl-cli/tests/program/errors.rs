@@ -39,7 +39,7 @@ fn a_truncated_array_is_refused() {
 }
 
 #[test]
-fn misuse_is_told_before_anything_is_read() {
+fn misuse_is_reported_before_anything_is_read() {
     let bench = Bench::new();
     // The file does not exist: whatever is wrong with the options is found first.
     let fit = format!("fit nowhere.csv {TO_MODEL}");
@@ -73,7 +73,7 @@ fn misuse_is_told_before_anything_is_read() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_told_before_the_work() {
+fn outputs_that_cannot_be_written_are_reported_before_the_work() {
     let bench = Bench::with_flowers();
     let fit = "fit flowers.csv --label-column kind";
     bench.refused(1, &format!("{fit} --model no/m.ssdl"), &["no/m.ssdl", "cannot be written"]);
@@ -149,7 +149,7 @@ fn the_wrong_file_for_a_model_is_refused() {
 }
 
 #[test]
-fn the_wrong_number_of_features_is_told_with_a_hint() {
+fn the_wrong_number_of_features_is_reported_with_a_hint() {
     let bench = Bench::with_flowers();
     bench.done(&format!("fit flowers.csv {TO_MODEL} --quiet"));
     bench.write("five.csv", "1,2,3,4,5\n");
@@ -160,7 +160,7 @@ fn the_wrong_number_of_features_is_told_with_a_hint() {
 }
 
 #[test]
-fn numbers_too_large_for_single_precision_are_told() {
+fn numbers_too_large_for_single_precision_are_reported() {
     let bench = Bench::new();
     bench.write("large.csv", "1e300,2,x\n3,1,y\n");
     bench.refused(

@@ -30,12 +30,15 @@ knobs = { n_atoms = 6, max_iterations = 2, n_neighbors = 3 }
 "#;
 
 #[test]
-fn a_plan_of_ones_own_gives_rows_and_a_table_and_goes_on_where_it_was() {
+fn a_user_plan_gives_rows_and_a_table_and_continues_where_it_stopped() {
     let bench = Bench::with_flowers();
     bench.write("plan.toml", PLAN);
-    let said = bench.done("experiment plan.toml --data . --seeds 0..1");
-    assert!(said.contains("## Flowers") && said.contains("2 rows in results/plan.csv"), "{said}");
-    assert!(said.contains("| svm |") && said.contains("| ours |"), "{said}");
+    let printed = bench.done("experiment plan.toml --data . --seeds 0..1");
+    assert!(
+        printed.contains("## Flowers") && printed.contains("2 rows in results/plan.csv"),
+        "{printed}"
+    );
+    assert!(printed.contains("| svm |") && printed.contains("| ours |"), "{printed}");
     let first = bench.text("results/plan.csv");
     let answer = bench.json("experiment plan.toml --data .");
     assert_eq!(answer["n_rows"], 4);
@@ -47,7 +50,7 @@ fn a_plan_of_ones_own_gives_rows_and_a_table_and_goes_on_where_it_was() {
 }
 
 #[test]
-fn experiments_that_cannot_be_are_refused_in_one_line() {
+fn impossible_experiments_are_refused_in_one_line() {
     let bench = Bench::with_flowers();
     bench.write("plan.toml", PLAN);
     bench.write("typo.toml", PLAN.replace("unlabelled = 2", "unlabeled = 2"));
@@ -73,17 +76,20 @@ fn experiments_that_cannot_be_are_refused_in_one_line() {
 }
 
 #[test]
-fn knobs_that_were_found_can_be_fitted_with() {
+fn a_fit_uses_the_knobs_that_were_found() {
     let bench = Bench::with_flowers();
     let search = "tune flowers.csv --label-column kind --set n_atoms=9 --set max_iterations=2";
-    let said = bench.done(&format!("{search} --fits 12 --out knobs.toml --quiet"));
-    assert_eq!(said.trim_end(), bench.text("knobs.toml").trim_end());
-    assert!(said.contains("method = \"ssdl-ga\"") && said.contains("n_atoms = 9"), "{said}");
+    let printed = bench.done(&format!("{search} --fits 12 --out knobs.toml --quiet"));
+    assert_eq!(printed.trim_end(), bench.text("knobs.toml").trim_end());
+    assert!(
+        printed.contains("method = \"ssdl-ga\"") && printed.contains("n_atoms = 9"),
+        "{printed}"
+    );
     let fit = "fit flowers.csv --label-column kind --knobs knobs.toml --model m";
     let answer = bench.json(fit);
     assert_eq!(answer["knobs"]["n_atoms"], 9);
     let answer = bench.json(&format!("{fit} --set n_atoms=7"));
-    assert_eq!(answer["knobs"]["n_atoms"], 7, "the command line goes on top");
+    assert_eq!(answer["knobs"]["n_atoms"], 7, "the command line overrides the file");
     let answer = bench.json(&format!("{search} --fits 6"));
     assert!(answer["accuracy"].as_f64() >= answer["accuracy_before"].as_f64(), "{answer}");
     for (arguments, words) in [

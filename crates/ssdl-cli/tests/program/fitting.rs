@@ -6,7 +6,7 @@ use crate::run::{Bench, flowers, noise, npy};
 
 const FIT: &str = "fit flowers.csv --label-column kind --model m.ssdl --set n_atoms=20";
 
-/// The words, wherever lines were broken.
+/// The text without line breaks.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -20,7 +20,7 @@ fn tensors(bytes: &[u8]) -> &[u8] {
 #[test]
 fn a_table_becomes_a_model_that_can_be_inspected() {
     let bench = Bench::with_flowers();
-    let said = bench.done(&format!("{FIT} --trace t.csv"));
+    let printed = bench.done(&format!("{FIT} --trace t.csv"));
     for part in [
         "60 samples of 4 features from flowers.csv",
         "15 labelled, 45 unlabelled; 3 classes: lily of the valley (5), rose (5), tulip (5)",
@@ -32,9 +32,9 @@ fn a_table_becomes_a_model_that_can_be_inspected() {
         "mean top probability",
         "ssdl predict m.ssdl",
     ] {
-        assert!(unwrapped(&said).contains(part), "`{part}` is not in\n{said}");
+        assert!(unwrapped(&printed).contains(part), "`{part}` is not in\n{printed}");
     }
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
 
     let trace = bench.text("t.csv");
     let mut lines = trace.lines();
@@ -157,7 +157,7 @@ fn progress_goes_to_stderr_and_quiet_silences_it() {
 }
 
 #[test]
-fn preparation_can_be_left_out_or_chained() {
+fn preparation_can_be_omitted_or_chained() {
     let bench = Bench::with_flowers();
     bench.done(&format!("{FIT} --prepare none"));
     assert_eq!(bench.json("inspect m.ssdl")["prepare"], serde_json::json!([]));
@@ -168,7 +168,7 @@ fn preparation_can_be_left_out_or_chained() {
 }
 
 #[test]
-fn few_or_strange_samples_still_make_a_model() {
+fn few_or_degenerate_samples_still_make_a_model() {
     let bench = Bench::new();
     bench.write("three.csv", "a,b,kind\n1,2,x\n3,1,y\n5,6,\n");
     bench.write("constant.csv", "a,b,kind\n1,1,x\n1,1,y\n1,1,\n");

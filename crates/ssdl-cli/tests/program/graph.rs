@@ -6,30 +6,30 @@ use crate::run::{Bench, flowers};
 
 const KINDS: [&str; 4] = ["lle", "heat", "threshold", "learnt"];
 
-/// The fact behind a name on a sheet, or the whole sheet if it is not there.
+/// The text of a named fact, or all of the output if it is missing.
 fn fact<'a>(sheet: &'a str, name: &str) -> &'a str {
     let line = sheet.lines().find_map(|line| line.strip_prefix(name));
     line.map_or(sheet, str::trim)
 }
 
 #[test]
-fn every_kind_of_graph_is_described_within_the_screen() {
+fn every_kind_of_graph_is_described_within_80_columns() {
     let bench = Bench::with_flowers();
     for kind in KINDS {
         let knobs = format!("--set graph={kind} --set percentile=0.2");
         let call = format!("graph flowers.csv --label-column kind {knobs}");
-        let said = bench.done(&call);
-        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
-        assert!(fact(&said, "graph").starts_with(kind), "{said}");
-        assert_eq!(fact(&said, "nodes"), "60", "{said}");
-        assert!(fact(&said, "parts").contains("connected part"), "{said}");
-        assert!(fact(&said, "same class").contains("% of the edges"), "{said}");
+        let printed = bench.done(&call);
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+        assert!(fact(&printed, "graph").starts_with(kind), "{printed}");
+        assert_eq!(fact(&printed, "nodes"), "60", "{printed}");
+        assert!(fact(&printed, "parts").contains("connected part"), "{printed}");
+        assert!(fact(&printed, "same class").contains("% of the edges"), "{printed}");
 
         let answer = bench.json(&call);
         assert_eq!(answer["graph"], kind);
         assert_eq!(answer["knobs"]["graph"], kind);
         assert_eq!(answer["nodes"], 60);
-        assert_eq!(fact(&said, "edges"), answer["edges"].to_string());
+        assert_eq!(fact(&printed, "edges"), answer["edges"].to_string());
         let sizes = answer["components"].as_array().expect("sizes");
         let total: u64 = sizes.iter().map(|size| size.as_u64().expect("a size")).sum();
         assert_eq!(total, 60);
@@ -43,14 +43,14 @@ fn every_kind_of_graph_is_described_within_the_screen() {
 }
 
 #[test]
-fn labels_are_not_needed_and_preparation_is_as_asked() {
+fn labels_are_optional_and_preparation_is_as_requested() {
     let bench = Bench::with_flowers();
     let all = flowers(60, 0);
     let bare: Vec<&str> =
         all.lines().map(|line| line.rsplit_once(',').expect("two cells").0).collect();
     bench.write("bare.csv", bare.join("\n"));
-    let said = bench.done("graph bare.csv");
-    assert!(fact(&said, "same class").starts_with("unknown"), "{said}");
+    let printed = bench.done("graph bare.csv");
+    assert!(fact(&printed, "same class").starts_with("unknown"), "{printed}");
     assert_eq!(bench.json("graph bare.csv")["same_class"], Value::Null);
     let raw = bench.json("graph bare.csv --set graph=heat --set width=1 --prepare none");
     let scaled = bench.json("graph bare.csv --set graph=heat --set width=1");
@@ -98,25 +98,25 @@ fn graph_sc_is_fitted_inspected_and_predicts_with_every_graph() {
         assert!(fit["objective"]["manifold"].as_f64().is_some_and(|v| v > 0.0), "{fit}");
         let shown = bench.json("inspect m.ssdl");
         assert_eq!((&shown["graph"]["graph"], &shown["n_atoms"]), (&kind.into(), &20.into()));
-        let said = bench.json("predict m.ssdl test.csv --label-column kind");
-        assert_eq!(said["accuracy"], 1.0, "{kind}");
+        let answer = bench.json("predict m.ssdl test.csv --label-column kind");
+        assert_eq!(answer["accuracy"], 1.0, "{kind}");
     }
 }
 
 #[test]
 fn the_linear_svm_is_fitted_inspected_and_predicts_but_has_no_atoms_to_draw() {
     let bench = Bench::with_flowers();
-    let said = bench
+    let printed = bench
         .done("fit flowers.csv --label-column kind --model m.ssdl --method linear-svm --image 2x2");
-    assert!(said.contains("none; the prepared samples are classified as they are"), "{said}");
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(printed.contains("none; the prepared samples are classified as they are"), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     let shown = bench.done("inspect m.ssdl");
     assert!(shown.contains("linear-svm") && !shown.contains("not zero"), "{shown}");
     let shown = bench.json("inspect m.ssdl");
     assert_eq!((&shown["n_atoms"], &shown["atoms_used"]), (&0.into(), &0.into()));
     assert_eq!(shown["graph"], Value::Null);
-    let said = bench.json("predict m.ssdl test.csv --label-column kind --codes a.npy");
-    assert_eq!(said["accuracy"], 1.0);
+    let answer = bench.json("predict m.ssdl test.csv --label-column kind --codes a.npy");
+    assert_eq!(answer["accuracy"], 1.0);
     bench.refused(1, "atoms m.ssdl --png a.png", &["m.ssdl", "linear-svm has no atoms"]);
     assert!(!bench.exists("a.png"));
     let fit = "fit flowers.csv --label-column kind --model m.ssdl --method linear-svm";

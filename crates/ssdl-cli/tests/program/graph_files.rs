@@ -49,9 +49,9 @@ fn edge_lists_and_square_arrays_are_the_same_graph() {
     let bench = bench_with_graphs();
     let mut first = None;
     for file in ["edges.csv", "headed.csv", "square.npy", "square.csv"] {
-        let said = bench.done(&format!("{GRAPH} --graph {file}"));
-        assert!(said.starts_with("graph") && said.contains("given"), "{said}");
-        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        let printed = bench.done(&format!("{GRAPH} --graph {file}"));
+        assert!(printed.starts_with("graph") && printed.contains("given"), "{printed}");
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         let mut answer = bench.json(&format!("{GRAPH} --graph {file}"));
         answer["seconds"] = 0.into();
         assert_eq!(answer["components"], serde_json::json!([20, 20, 20]), "{file}");
@@ -72,20 +72,20 @@ fn a_fit_uses_the_graph_it_is_given() {
             let manifold = fit["objective"]["manifold"].clone();
             assert!(!manifolds[..1].contains(&manifold), "{file}: the graph counts");
             manifolds.push(manifold);
-            let said = bench.json("predict m.ssdl test.csv --label-column kind");
-            assert_eq!(said["accuracy"], 1.0, "{file}");
+            let answer = bench.json("predict m.ssdl test.csv --label-column kind");
+            assert_eq!(answer["accuracy"], 1.0, "{file}");
         }
     }
     assert_eq!(manifolds[1], manifolds[3], "a list and an array, single precision");
     assert_eq!(manifolds[2], manifolds[4], "a list and an array, double precision");
     let plain = FIT.trim_end_matches(" --set n_atoms=20");
     let unused = bench.json(&format!("{plain} --method linear-svm --graph edges.csv"));
-    let said = unused["notices"].to_string();
-    assert!(said.contains("not used"), "{said}");
+    let notices = unused["notices"].to_string();
+    assert!(notices.contains("not used"), "{notices}");
 }
 
 #[test]
-fn edges_without_weights_count_one_and_few_edges_are_told_of() {
+fn edges_without_weights_count_one_and_few_edges_give_a_notice() {
     let bench = Bench::with_flowers();
     bench.write("pairs.csv", "0,3\n3,6\n");
     let answer = bench.json(&format!("{GRAPH} --graph pairs.csv"));

@@ -50,7 +50,7 @@ fn image_steps_are_fitted_saved_and_applied() {
 }
 
 #[test]
-fn atoms_are_drawn_as_long_as_they_are_images() {
+fn atoms_are_drawn_as_images_if_they_are_images() {
     let bench = strokes();
     let steps = "--prepare logarithm --prepare resize=4x6 --prepare standardise";
     bench.done(&format!("{FIT} --image 8x8 {steps}"));
@@ -73,8 +73,8 @@ fn wrong_image_steps_are_named_with_the_remedy() {
         ("join=[]", &["character 2", "write none"]),
         ("join=[deskew|whiten]", &["character 9", "unknown preparation step `whiten`"]),
     ];
-    for (step, said) in cases {
-        bench.refused(2, &format!("{FIT} --image 8x8 --prepare {step}"), said);
+    for (step, parts) in cases {
+        bench.refused(2, &format!("{FIT} --image 8x8 --prepare {step}"), parts);
     }
 }
 
@@ -119,7 +119,7 @@ fn a_folder_of_images_is_fitted_and_predicted_by_name() {
         bench.done("predict m new --quiet").lines().map(str::to_owned).collect();
     assert_eq!((lines[0].as_str(), lines[1].as_str()), ("sample,label", "0.pgm,upright"));
     assert_eq!(lines[10], "9.pgm,level");
-    // A size that is said, and images of another size at predict.
+    // A requested size, and images of another size at predict.
     bench.done("fit images --model m --set n_atoms=10 --image 6x6 --prepare gradients=4/3/1");
     assert_eq!(bench.json("predict m images")["accuracy"], json!(1.0));
     // A plain folder has no labels to learn from.

@@ -32,12 +32,12 @@ fn the_model_so_far_is_saved() {
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).expect("text");
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{rest}");
     assert!(rest.contains("stopping after this step"), "{rest}");
     assert!(rest.contains("ssdl: cancelled after "), "{rest}");
     assert!(rest.contains("saved in m.ssdl"), "{rest}");
-    assert!(said.contains("cancelled after"), "{said}");
+    assert!(stdout.contains("cancelled after"), "{stdout}");
 
     assert_eq!(bench.json("inspect m.ssdl")["stop"], "cancelled");
     let score = bench.json("predict m.ssdl test.csv --label-column kind");

@@ -25,7 +25,7 @@ fn the_register_is_shown_in_every_form() {
         assert_eq!(&bench.json(&format!("methods {name}")), method);
     }
     assert!(bench.done("methods ssdl-ga").contains("Extended YaleB"));
-    // The words, wherever lines were broken.
+    // The text without line breaks.
     let page = bench.done("methods graph-sc");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["manifold tr(A L A')", "lle, heat, threshold, learnt", "0.1,1,10", "β_L", "0.5x"]
@@ -36,7 +36,7 @@ fn the_register_is_shown_in_every_form() {
 }
 
 #[test]
-fn help_has_an_example_and_fits_the_screen() {
+fn help_has_an_example_and_80_columns() {
     let bench = Bench::new();
     for command in ["", "demo", "fit", "predict", "inspect", "graph", "methods"] {
         let help = bench.done(&format!("{command} --help"));

@@ -13,8 +13,8 @@ fn fitted() -> Bench {
 #[test]
 fn labels_and_probabilities_are_written_with_a_header() {
     let bench = fitted();
-    let said = bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
-    assert!(said.contains("100.0 % of 30 known labels"), "{said}");
+    let printed = bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
+    assert!(printed.contains("100.0 % of 30 known labels"), "{printed}");
     let table = bench.text("p.csv");
     let mut lines = table.lines();
     assert_eq!(lines.next(), Some("label,lily of the valley,rose,tulip"));
@@ -26,7 +26,7 @@ fn labels_and_probabilities_are_written_with_a_header() {
 }
 
 #[test]
-fn the_screen_gets_the_table_and_stderr_the_summary() {
+fn labels_go_to_stdout_and_the_summary_to_stderr() {
     let bench = fitted();
     for out in ["", "--out -"] {
         let ran = bench.run(&format!("predict m.ssdl test.csv --label-column kind {out}"));
@@ -52,7 +52,7 @@ fn json_holds_the_labels_when_no_file_does() {
 }
 
 #[test]
-fn a_label_column_may_be_absent_and_its_labels_strange() {
+fn a_label_column_may_be_missing_and_its_labels_unknown() {
     let bench = fitted();
     let all = bench.text("test.csv");
     let bare: Vec<&str> =
@@ -61,13 +61,13 @@ fn a_label_column_may_be_absent_and_its_labels_strange() {
     let with = bench.done("predict m.ssdl test.csv --label-column kind --quiet");
     assert_eq!(bench.done("predict m.ssdl bare.csv --label-column kind --quiet"), with);
     assert_eq!(bench.done("predict m.ssdl bare.csv --quiet"), with);
-    bench.write("strange.csv", all.replace("rose", "daisy"));
-    let said = bench.done("predict m.ssdl strange.csv --label-column kind --out p.csv");
-    assert!(said.contains("66.7 % of 30 known labels; 10 of them are of no class"), "{said}");
+    bench.write("unknown.csv", all.replace("rose", "daisy"));
+    let printed = bench.done("predict m.ssdl unknown.csv --label-column kind --out p.csv");
+    assert!(printed.contains("66.7 % of 30 known labels; 10 of them are not classes"), "{printed}");
 }
 
 #[test]
-fn one_sample_alone_gets_what_it_gets_in_company() {
+fn a_sample_alone_gets_the_same_prediction_as_among_others() {
     let bench = fitted();
     let all = bench.done("predict m.ssdl test.csv --label-column kind --proba --quiet");
     let rows = bench.text("test.csv");
@@ -78,7 +78,7 @@ fn one_sample_alone_gets_what_it_gets_in_company() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let bench = fitted();
     for arguments in ["predict m.ssdl test.csv --label-column kind", "methods --markdown"] {
         let mut child = bench.command(arguments.split(' ')).spawn().expect("the program starts");

@@ -4,30 +4,30 @@ use crate::run::Bench;
 
 const FIT: &str = "fit flowers.csv --label-column kind --model m.ssdl --set max_iterations=3";
 
-/// A page is whole: it names no address but those inside it.
-fn assert_whole(page: &str) {
+/// A page is self-contained: it names no outside address.
+fn assert_self_contained(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
     for outside in ["http://", "https://", "//cdn", "@import", "src=\"", "<link"] {
         let found = page.match_indices(outside).map(|(at, _)| &page[at..(at + 60).min(page.len())]);
         // The namespace of SVG is a name, not an address.
-        let asked: Vec<&str> = found.filter(|text| !text.contains("w3.org/2000/svg")).collect();
-        assert!(asked.is_empty(), "{asked:?}");
+        let requested: Vec<&str> = found.filter(|text| !text.contains("w3.org/2000/svg")).collect();
+        assert!(requested.is_empty(), "{requested:?}");
     }
 }
 
 #[test]
 fn a_fit_has_a_page_that_compares_on_hidden_labels() {
     let bench = Bench::with_flowers();
-    let said = bench.done(&format!("{FIT} --report page.html --quiet"));
-    assert!(said.contains("page.html; open it in a browser"), "{said}");
+    let printed = bench.done(&format!("{FIT} --report page.html --quiet"));
+    assert!(printed.contains("page.html; open it in a browser"), "{printed}");
     let page = bench.text("page.html");
-    assert_whole(&page);
+    assert_self_contained(&page);
     for part in [
         "ssdl-ga on flowers.csv",
-        "15 labels, hidden in turn",
+        "Cross-validation on 15 labels",
         "<th scope=\"row\">nearest</th>",
         "<th scope=\"row\">linear-svm</th>",
-        "of 15 right",
+        "of 15 correct",
         "lily of the valley",
         "fit flowers.csv --label-column kind",
         "id=\"objective\"",
@@ -52,16 +52,16 @@ fn every_method_has_a_page_of_its_fit_its_model_and_other_samples() {
         bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --report test.html");
         for page in ["fit.html", "model.html", "test.html"] {
             let page = bench.text(page);
-            assert_whole(&page);
+            assert_self_contained(&page);
             assert!(page.contains(name), "{name}");
         }
-        assert!(bench.text("test.html").contains("of 30 right"), "{name}");
+        assert!(bench.text("test.html").contains("of 30 correct"), "{name}");
         let keeps = !bench.text("model.html").contains("does not keep its training samples");
         assert_eq!(keeps, name != "ussdl", "{name}");
         let explained = bench.json("inspect m.ssdl --sample 3");
         assert_eq!(explained["label"], "rose", "{name}");
-        let said = bench.done("inspect m.ssdl --sample 3 --svg s.svg");
-        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        let printed = bench.done("inspect m.ssdl --sample 3 --svg s.svg");
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         assert!(bench.text("s.svg").starts_with("<svg") && bench.text("s.svg").contains("rose"));
     }
 }
@@ -88,7 +88,7 @@ fn an_explanation_adds_up() {
 }
 
 #[test]
-fn names_are_text_whatever_they_are() {
+fn names_are_always_escaped() {
     let bench = Bench::with_flowers();
     let long = "x".repeat(500);
     let swap = |name: &str| {
@@ -98,8 +98,8 @@ fn names_are_text_whatever_they_are() {
     for name in ["flowers.csv", "test.csv"] {
         bench.write(name, swap(name));
     }
-    let said = bench.done(&format!("{FIT} --report page.html --quiet"));
-    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    let printed = bench.done(&format!("{FIT} --report page.html --quiet"));
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
     bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --report test.html");
     bench.done("inspect m.ssdl --sample 0 --svg s.svg");
     bench.done("atoms m.ssdl --svg a.svg");
@@ -113,7 +113,7 @@ fn names_are_text_whatever_they_are() {
 }
 
 #[test]
-fn what_a_page_cannot_show_it_says() {
+fn a_page_names_what_it_cannot_show() {
     let bench = Bench::with_flowers();
     // One label a class: none can be hidden.
     let few: Vec<String> = bench
@@ -128,17 +128,17 @@ fn what_a_page_cannot_show_it_says() {
     bench.write("few.csv", few.join("\n"));
     bench.done("fit few.csv --label-column kind --model f.ssdl --report few.html --quiet");
     let page = bench.text("few.html");
-    assert!(page.contains("none can be hidden") && !page.contains("hidden in turn</caption>"));
+    assert!(page.contains("none can be hidden") && !page.contains("Cross-validation on"));
     bench.done("predict f.ssdl flowers.csv --label-column kind --out p.csv --report p.html");
-    assert!(bench.text("p.html").contains("of 15 right"));
+    assert!(bench.text("p.html").contains("of 15 correct"));
     // Samples without any label, then with labels that the model has never seen.
     let bare = bench.text("test.csv").replace("rose", "").replace("tulip", "");
     let bare = bare.replace("lily of the valley", "");
     bench.write("bare.csv", bare);
     bench.done("predict f.ssdl bare.csv --label-column kind --out p.csv --report p.html");
     assert!(bench.text("p.html").contains("no label of these samples is known"));
-    bench.write("strange.csv", bench.text("test.csv").replace("rose", "dandelion"));
-    bench.done("predict f.ssdl strange.csv --label-column kind --out p.csv --report p.html");
+    bench.write("unknown.csv", bench.text("test.csv").replace("rose", "dandelion"));
+    bench.done("predict f.ssdl unknown.csv --label-column kind --out p.csv --report p.html");
     assert!(bench.text("p.html").contains("dandelion"));
 }
 
@@ -159,7 +159,7 @@ fn atoms_are_drawn_with_the_names_of_the_classes() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_costs_neither_the_model_nor_an_older_page() {
+fn a_full_disk_damages_neither_the_model_nor_an_older_page() {
     let bench = Bench::with_flowers();
     bench.done(&format!("{FIT} --report page.html --quiet"));
     let (page, model) = (bench.bytes("page.html"), bench.bytes("m.ssdl"));
@@ -172,28 +172,30 @@ fn a_full_disk_costs_neither_the_model_nor_an_older_page() {
     );
     let mut shell = std::process::Command::new("bash");
     let ran = shell.current_dir(bench.path(".")).args(["-c", &script]).output().expect("bash");
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.contains("page.html") && said.lines().count() == 1, "{said}");
+    let printed = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("page.html") && printed.lines().count() == 1, "{printed}");
     assert_eq!((bench.bytes("page.html"), bench.bytes("m.ssdl")), (page, model));
     assert_eq!(bench.text("p.csv").lines().count(), 31);
     let left = std::fs::read_dir(bench.path(".")).expect("a folder").count();
-    assert_eq!(left, 5, "nothing half-made is left");
+    assert_eq!(left, 5, "no incomplete file is left");
 }
 
 #[test]
-fn experiments_have_a_page_with_their_tables_and_one_model_from_near() {
+fn experiments_have_a_page_with_their_tables_and_one_model_in_detail() {
     let bench = Bench::with_flowers();
     bench.write("plan.toml", crate::experiments::PLAN);
     let run = "experiment plan.toml --data . --report page.html --quiet";
     bench.done(run);
     let page = bench.text("page.html");
-    assert_whole(&page);
-    for part in ["<h1>Flowers</h1>", "A closer look: svm on flowers, few, seed 0", "of 12 right"] {
+    assert_self_contained(&page);
+    for part in
+        ["<h1>Flowers</h1>", "One model in detail: svm on flowers, few, seed 0", "of 12 correct"]
+    {
         assert!(page.contains(part), "{part}");
     }
     bench.done(&format!("{run} --methods ssdl-ga"));
-    assert!(bench.text("page.html").contains("A closer look: ours on flowers"));
+    assert!(bench.text("page.html").contains("One model in detail: ours on flowers"));
     bench.done("experiment plan.toml --tables --report tables.html");
     let page = bench.text("tables.html");
     assert!(page.contains("--tables runs none") && page.contains("<th scope=\"row\">ours</th>"));

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and calls of the program in it.
+//! A separate folder for each test, and calls of the program in it.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! From files to samples and splits.
+//! Reads the samples and splits of a comparison.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ const KNOWN: [(&str, &str); 2] = [
     ("splits/mnist.json", include_str!("../../../../experiments/splits/mnist.json")),
 ];
 
-/// A data set in memory, every sample with its class; those for testing alone come last.
+/// A data set in memory, all samples labelled; samples used only for testing come last.
 pub struct Loaded {
     pub features: Matrix<f32>,
     pub labels: Labels,
@@ -57,7 +57,7 @@ impl Stack {
             if !self.names.is_empty() && n_features != self.n_features {
                 let before = self.n_features;
                 return Err(refuse(format!(
-                    "{n_features} features, the files before it have {before}"
+                    "{n_features} features, but the files before it have {before}"
                 )));
             }
             self.n_features = n_features;
@@ -71,7 +71,7 @@ impl Stack {
             let known = labels.iter().flatten().count();
             if known != table.features.columns() {
                 return Err(refuse(format!(
-                    "{known} labels for {} samples; an experiment needs them all",
+                    "{known} labels for {} samples; an experiment needs a label for each",
                     table.features.columns()
                 )));
             }
@@ -94,7 +94,7 @@ impl Loaded {
         let Stack { values, names, n_features, image } = stack;
         let mut features = Matrix::from_columns(n_features, names.len(), values)
             .ok_or_else(|| Error::Fit(ssdl::Error::Samples("no samples".into())))?;
-        tidy(&mut features, data)?;
+        normalise(&mut features, data)?;
         Ok(Self { features, labels: Labels::from_names(&names), image, n_training })
     }
 
@@ -130,7 +130,7 @@ impl Loaded {
         lists(file)?.into_iter().map(|run| self.checked(run).map_err(refuse)).collect()
     }
 
-    /// No index beyond the samples, and no sample in two parts.
+    /// Checks that every index is a sample, and that no sample is in two parts.
     fn checked(&self, run: Listed) -> std::result::Result<(u64, Parts), String> {
         let mut seen = vec![false; self.labels.len()];
         for &j in run.labelled.iter().chain(&run.unlabelled).chain(&run.test) {
@@ -139,7 +139,7 @@ impl Loaded {
                     return Err(format!("seed {}: sample {j} of {}", run.seed, self.labels.len()));
                 }
                 Some(seen) if *seen => {
-                    return Err(format!("seed {}: sample {j} stands in two lists", run.seed));
+                    return Err(format!("seed {}: sample {j} is in two lists", run.seed));
                 }
                 Some(seen) => *seen = true,
             }
@@ -165,7 +165,7 @@ fn lists(file: &str) -> Result<Vec<Listed>> {
     };
     let lists: Lists = serde_json::from_str(&text).map_err(|error| Error::Plan {
         path: path.to_owned(),
-        reason: format!("not index lists: {error}"),
+        reason: format!("not a file of index lists: {error}"),
     })?;
     Ok(lists.runs)
 }
@@ -183,8 +183,8 @@ struct Listed {
     test: Vec<usize>,
 }
 
-/// Brings values into range and pixels into row order.
-fn tidy(features: &mut Matrix<f32>, data: &Data) -> Result<()> {
+/// Scales values to the range from 0 to 1, and puts pixels into row order.
+fn normalise(features: &mut Matrix<f32>, data: &Data) -> Result<()> {
     if let Some([low, high]) = data.range {
         let factor = 1.0 / (high - low);
         for value in features.as_mut_slice() {

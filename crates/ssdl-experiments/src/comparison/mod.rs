@@ -1,4 +1,4 @@
-//! Methods on splits of data sets: one row a fit, a table beside the paper's.
+//! Methods on splits of data sets: one row per fit, tables compared with the paper's.
 
 mod data;
 mod plan;
@@ -19,7 +19,7 @@ use task::Task;
 use crate::rows::RowFile;
 use crate::{Error, Example, Monitor, Result};
 
-/// What of a plan is run, and how.
+/// Which part of a plan is run, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Seeds; all, if empty.
@@ -32,23 +32,23 @@ pub struct Choice {
     pub again: bool,
 }
 
-/// Runs what is missing of a plan on the data in a folder.
+/// Runs the fits of a plan that have no rows yet, on the data in a folder.
 ///
 /// # Errors
-/// If the data cannot be read, a fit fails, or the watcher stops it.
+/// If the data cannot be read, a fit fails, or the monitor stops it.
 pub fn run(
     plan: &Plan,
     choice: &Choice,
     folder: &Path,
     rows: &RowFile<Row>,
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<()> {
     choice.check(plan)?;
     rows.check_version()?;
-    let total = count(plan, choice)?;
+    let total = count_fits(plan, choice)?;
     let mut done = 0;
     for data in &plan.data {
-        if plan.runs_of(data).all(|run| !wanted(choice, run)) {
+        if plan.runs_of(data).all(|run| !is_wanted(choice, run)) {
             continue;
         }
         let loaded = Loaded::read(data, folder)?;
@@ -60,20 +60,20 @@ pub fn run(
         for (split, drawn) in &splits {
             let seeds = drawn.iter().filter(|(seed, _)| is_chosen(&choice.seeds, seed));
             for (seed, parts) in seeds {
-                let runs = plan.runs_of(data).filter(|run| wanted(choice, run));
+                let runs = plan.runs_of(data).filter(|run| is_wanted(choice, run));
                 tasks.extend(runs.map(|run| Task { data, split, run, seed: *seed, parts }));
             }
         }
         for task in tasks {
             done += 1;
             let Task { data, split, run, seed, .. } = &task;
-            let now = format!("{}, {}, {}, seed {seed}", data.name, split.name, run.name);
-            watch.done(done, total, &now);
+            let current = format!("{}, {}, {}, seed {seed}", data.name, split.name, run.name);
+            monitor.done(done, total, &current);
             let blank = task.blank();
             if !choice.again && rows.has_all(std::slice::from_ref(&blank)) {
                 continue;
             }
-            if watch.stop() {
+            if monitor.stop() {
                 return Err(Error::Interrupted { path: rows.path().to_owned() });
             }
             rows.add(&[task.fit(blank, &loaded, choice)?])?;
@@ -82,15 +82,15 @@ pub fn run(
     Ok(())
 }
 
-/// Fits the first run that is chosen, on the first data set it is for and the split with most
-/// unlabelled samples, to be looked at from near.
+/// Fits the first chosen run, on its first data set and the split with most unlabelled samples, to
+/// be shown in detail.
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.
 pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Example>> {
     choice.check(plan)?;
     for data in &plan.data {
-        let Some(run) = plan.runs_of(data).find(|run| wanted(choice, run)) else { continue };
+        let Some(run) = plan.runs_of(data).find(|run| is_wanted(choice, run)) else { continue };
         let loaded = Loaded::read(data, folder)?;
         let mut tasks = Vec::new();
         for split in plan.splits_of(data) {
@@ -98,7 +98,7 @@ pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Exa
             let first = drawn.find(|(seed, _)| is_chosen(&choice.seeds, seed));
             tasks.extend(first.map(|(seed, parts)| (split, seed, parts)));
         }
-        // The first of those with as many.
+        // On ties, the first.
         let most = tasks.iter().rev().max_by_key(|(_, _, parts)| parts.unlabelled.len());
         if let Some((split, seed, parts)) = most {
             let task = Task { data, split, run, seed: *seed, parts };
@@ -108,11 +108,11 @@ pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Exa
     Ok(None)
 }
 
-/// Fits of the whole plan, those included that are done already.
-fn count(plan: &Plan, choice: &Choice) -> Result<usize> {
+/// Number of all chosen fits of the plan, including those already done.
+fn count_fits(plan: &Plan, choice: &Choice) -> Result<usize> {
     let mut total = 0;
     for data in &plan.data {
-        let runs = plan.runs_of(data).filter(|run| wanted(choice, run)).count();
+        let runs = plan.runs_of(data).filter(|run| is_wanted(choice, run)).count();
         for split in plan.splits_of(data) {
             let seeds = data::seeds(split)?;
             total += runs * seeds.iter().filter(|seed| is_chosen(&choice.seeds, seed)).count();
@@ -125,7 +125,7 @@ fn is_chosen(chosen: &[u64], seed: &u64) -> bool {
     chosen.is_empty() || chosen.contains(seed)
 }
 
-fn wanted(choice: &Choice, run: &Run) -> bool {
+fn is_wanted(choice: &Choice, run: &Run) -> bool {
     choice.wants(&run.name, &run.method)
 }
 

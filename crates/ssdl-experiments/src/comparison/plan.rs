@@ -1,4 +1,4 @@
-//! The description of a comparison of methods, read from TOML.
+//! The plan of a comparison of methods, read from TOML.
 
 use serde::Deserialize;
 
@@ -9,15 +9,15 @@ pub struct Plan {
     /// Always `comparison`.
     #[serde(rename = "kind")]
     _kind: serde::de::IgnoredAny,
-    /// What it shows, in a line.
+    /// Its title.
     pub title: String,
     /// The data sets.
     pub data: Vec<Data>,
     /// Which samples are labelled, unlabelled and held out.
     pub split: Vec<Split>,
-    /// What is fitted, a row of the table each.
+    /// The fits, one row of the table each.
     pub run: Vec<Run>,
-    /// Numbers to stand beside ours.
+    /// Numbers of the paper to compare with.
     #[serde(default)]
     pub paper: Vec<Paper>,
 }
@@ -26,54 +26,55 @@ pub struct Plan {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
     /// Files of samples within the data folder, one after the other.
     pub files: Vec<String>,
-    /// Files of labels, one for each file of samples; if left away, labels are in the samples' files.
+    /// Files of labels, one for each file of samples; if omitted, labels are in the sample files.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// Files of samples that are for testing alone; splits then draw from `files`.
+    /// Files of samples used only for testing; splits then draw from `files`.
     #[serde(default)]
     pub test_files: Vec<String>,
     /// Files of their labels.
     #[serde(default)]
     pub test_labels: Vec<String>,
-    /// Format of the files; if left away, by their names and first bytes.
+    /// Format of the files; if omitted, found from their names and first bytes.
     pub format: Option<String>,
     /// Column, or array, that holds the labels.
     pub label_column: Option<String>,
     /// Array that holds the samples.
     pub array: Option<String>,
-    /// Values in this range become numbers from 0 to 1.
+    /// This range of values is scaled to the range from 0 to 1.
     pub range: Option<[f64; 2]>,
     /// Height and width of a sample that is an image.
     pub image: Option<[usize; 2]>,
     /// Whether pixels run column by column in the file.
     #[serde(default)]
     pub turned: bool,
-    /// Use only the first so many samples of `files`.
+    /// Use only this many samples of `files`, from the start.
     pub rows: Option<usize>,
-    /// Name under which a method's description lists the paper's knobs for it.
+    /// Its name in the list of published knobs of a method.
     pub published: Option<String>,
 }
 
-/// Which samples play which part: the index lists of a file, or counts per class drawn with a seed.
+/// Which samples are labelled, unlabelled or for testing: index lists from a file, or counts per
+/// class drawn with a seed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Split {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
-    /// The data sets it is for; all, if left away.
+    /// The data sets it is for; if omitted, all.
     pub data: Option<Vec<String>>,
     /// File of index lists.
     pub file: Option<String>,
     /// Labelled samples of each class.
     pub labelled: Option<usize>,
-    /// Unlabelled samples of each class; if left away, all others, or none where those are for
-    /// testing.
+    /// Unlabelled samples of each class; if omitted, all others, or none if the others are test
+    /// samples.
     pub unlabelled: Option<usize>,
-    /// Test samples of each class; if left away, those of the `test_files`, or all others.
+    /// Test samples of each class; if omitted, those of the `test_files`, or all others.
     pub test: Option<usize>,
     /// Seeds of the draws; a file has its own.
     #[serde(default)]
@@ -84,23 +85,23 @@ pub struct Split {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
     /// Name of the method.
     pub method: String,
     /// Preparation steps.
     #[serde(default)]
     pub prepare: Vec<String>,
-    /// Whether to take the knobs that the paper used on the data set.
+    /// Whether to use the knobs of the paper for the data set.
     #[serde(default)]
     pub published: bool,
-    /// Knobs on top.
+    /// Knobs that override the others.
     #[serde(default)]
     pub knobs: toml::Table,
-    /// Fits that may be spent on looking for better knobs, on the labels of the split alone.
+    /// Maximum number of fits to search better knobs, with the labels of the split alone.
     #[serde(default)]
     pub tune: usize,
-    /// The data sets it is for; all, if left away.
+    /// The data sets it is for; if omitted, all.
     pub data: Option<Vec<String>>,
 }
 
@@ -108,24 +109,24 @@ pub struct Run {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
-    /// The run it stands beside, or a method that is not run.
+    /// The run it is compared with, or a method that is not run.
     pub run: String,
     /// Its data set.
     pub data: String,
-    /// Its split; all of the data set, if left away.
+    /// Its split; if omitted, all of the data set.
     pub split: Option<String>,
     /// Test accuracy.
     pub accuracy: f64,
-    /// Standard deviation, where given.
+    /// Standard deviation, if given.
     pub spread: Option<f64>,
 }
 
 impl Plan {
-    /// Refuses what cannot be run.
+    /// Refuses plans that cannot be run.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.data.is_empty() || self.split.is_empty() || self.run.is_empty() {
             return Err(
-                "a comparison needs [[data]], [[split]] and [[run]], one each at least".into()
+                "a comparison needs at least one [[data]], one [[split]] and one [[run]]".into()
             );
         }
         let names: Vec<&str> = self.data.iter().map(|data| data.name.as_str()).collect();
@@ -145,8 +146,8 @@ impl Plan {
             if let Some(split) = self.splits_of(data).find(|split| split.test.is_some()) {
                 let (split, data) = (&split.name, &data.name);
                 return Err(format!(
-                    "split `{split}` draws test samples, but data `{data}` has `test_files`; leave \
-                     `test` away"
+                    "split `{split}` draws test samples, but data `{data}` has `test_files`; omit \
+                     `test`"
                 ));
             }
         }
@@ -179,13 +180,15 @@ impl Data {
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if self.files.is_empty() {
-            return Err(format!("data `{name}` names no files"));
+            return Err(format!("data `{name}` has no `files`"));
         }
         if !self.labels.is_empty() && self.labels.len() != self.files.len() {
-            return Err(format!("data `{name}`: as many `labels` as `files`, or none"));
+            return Err(format!("data `{name}`: give as many `labels` as `files`, or none"));
         }
         if !self.test_labels.is_empty() && self.test_labels.len() != self.test_files.len() {
-            return Err(format!("data `{name}`: as many `test_labels` as `test_files`, or none"));
+            return Err(format!(
+                "data `{name}`: give as many `test_labels` as `test_files`, or none"
+            ));
         }
         if let Some(format) = &self.format {
             let known = format.parse::<ssdl_data::Format>();
@@ -213,7 +216,7 @@ impl Split {
                 Err(format!("split `{name}`: give a `file`, or `labelled` of at least 1"))
             }
             (None, _) if self.seeds.is_empty() => {
-                Err(format!("split `{name}`: counts need `seeds` to be drawn with"))
+                Err(format!("split `{name}`: counts need `seeds`"))
             }
             _ => Ok(()),
         }

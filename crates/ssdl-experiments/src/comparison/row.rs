@@ -1,4 +1,4 @@
-//! What one fit of a comparison gave.
+//! The row of one fit of a comparison.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,14 +31,13 @@ pub struct Row {
     pub test_accuracy: f64,
     /// Accuracy on the unlabelled samples, in per cent; NaN if there are none.
     pub unlabelled_accuracy: f64,
-    /// Share of the test samples of each class that were found, in per cent, in the order of the
-    /// class names.
+    /// Recall of each class on the test samples, in per cent, in the order of the class names.
     pub recall: String,
     /// Seconds to fit.
     pub fit_seconds: f64,
     /// Seconds to predict the test samples.
     pub predict_seconds: f64,
-    /// Most memory that the process held during the fit, where the system tells.
+    /// Peak memory of the process during the fit, if the system reports it.
     pub peak_bytes: Option<u64>,
     /// The objective at the end.
     pub objective: f64,
@@ -46,7 +45,7 @@ pub struct Row {
     pub iterations: usize,
     /// Why it stopped.
     pub stop: String,
-    /// The knobs that a search found, where there was one.
+    /// The knobs that a search found, if there was one.
     pub found: String,
     /// Version of the program.
     pub version: String,

@@ -1,4 +1,4 @@
-//! RowFile into tables and curves: mean and spread over the seeds, the paper's numbers beside.
+//! Tables and curves of rows: mean and spread over the seeds, compared with the paper's numbers.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use crate::curve::{Along, Curve, Point, Series};
 use crate::numbers::mean;
 use crate::table::{Cell, Number, Table};
 
-/// Widest overview, in data sets and splits; beyond it they become lines.
+/// Maximum number of columns of the overview; beyond it, splits become lines.
 const MOST_COLUMNS: usize = 6;
-/// Most runs of a curve: more could not be told apart.
+/// Maximum number of runs in a curve: more could not be distinguished.
 const MOST_RUNS: usize = 6;
 
-/// Markdown: the overview, then one table per data set and split, a line per run, with the paper's
-/// numbers that have no run of their own at its end.
+/// Markdown: the overview, then one table per data set and split with a line per run, followed by
+/// numbers of the paper for methods that were not run.
 #[must_use]
 pub fn report(plan: &Plan, rows: &[Row]) -> String {
     let mut text = overview(plan, rows);
@@ -29,29 +29,29 @@ pub fn report(plan: &Plan, rows: &[Row]) -> String {
 /// brackets.
 #[must_use]
 pub fn overview(plan: &Plan, rows: &[Row]) -> String {
-    let table = whole(plan, rows);
+    let table = overview_table(plan, rows);
     format!("{}:\n\n{}\n", table.heading, table.markdown())
 }
 
 /// The overview, then one table per data set and split.
 #[must_use]
 pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
-    let mut tables = vec![whole(plan, rows)];
+    let mut tables = vec![overview_table(plan, rows)];
     for data in &plan.data {
-        tables.extend(plan.splits_of(data).filter_map(|split| of_split(plan, rows, data, split)));
+        tables
+            .extend(plan.splits_of(data).filter_map(|split| split_table(plan, rows, data, split)));
     }
     tables
 }
 
-/// Test accuracy by the number of unlabelled samples, a curve for each data set that has splits
-/// with three such numbers at the least and always as many labels; by the number of labels where
-/// those differ.
+/// Test accuracy by the number of unlabelled samples, or by the number of labels if those differ: one
+/// curve for each data set whose splits have at least three such numbers.
 #[must_use]
 pub fn curves(plan: &Plan, rows: &[Row]) -> Vec<Curve> {
     plan.data.iter().filter_map(|data| curve(plan, rows, data)).collect()
 }
 
-fn of<'a>(rows: &'a [Row], run: &str, data: &Data, split: &Split) -> Vec<&'a Row> {
+fn rows_of<'a>(rows: &'a [Row], run: &str, data: &Data, split: &Split) -> Vec<&'a Row> {
     let same = |row: &&Row| row.run == run && row.data == data.name && row.split == split.name;
     rows.iter().filter(same).collect()
 }
@@ -60,7 +60,7 @@ fn accuracies(rows: &[&Row]) -> Vec<f64> {
     rows.iter().map(|row| row.test_accuracy).collect()
 }
 
-/// Runs of the plan, and methods that only the paper has.
+/// Names of the runs of the plan, then of methods that only the paper has.
 fn names(plan: &Plan) -> Vec<&str> {
     let mut names: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
     for paper in &plan.paper {
@@ -71,7 +71,7 @@ fn names(plan: &Plan) -> Vec<&str> {
     names
 }
 
-fn whole(plan: &Plan, rows: &[Row]) -> Table {
+fn overview_table(plan: &Plan, rows: &[Row]) -> Table {
     let pairs =
         plan.data.iter().flat_map(|data| plan.splits_of(data).map(move |split| (data, split)));
     let has_rows = |(data, split): &(&Data, &Split)| {
@@ -79,7 +79,7 @@ fn whole(plan: &Plan, rows: &[Row]) -> Table {
     };
     let splits: Vec<(&Data, &Split)> = pairs.filter(has_rows).collect();
     let cell = |run: &str, (data, split): (&Data, &Split)| {
-        let found = accuracies(&of(rows, run, data, split));
+        let found = accuracies(&rows_of(rows, run, data, split));
         let ours = (!found.is_empty()).then(|| mean(&found));
         beside(ours, paper_of(plan, run, data, split).map(|paper| paper.accuracy))
     };
@@ -106,7 +106,7 @@ fn whole(plan: &Plan, rows: &[Row]) -> Table {
 /// Our number, the paper's in brackets, the better one marked.
 fn beside(ours: Option<f64>, papers: Option<f64>) -> Cell {
     let shown = |value: f64| format!("{value:.1}");
-    // What is shown as the same is not the better one.
+    // Numbers that look the same when rounded are not marked.
     let ahead = |a: Option<f64>, b: Option<f64>| {
         a.zip(b).is_some_and(|(a, b)| a > b && shown(a) != shown(b))
     };
@@ -117,12 +117,12 @@ fn beside(ours: Option<f64>, papers: Option<f64>) -> Cell {
     }
 }
 
-fn of_split(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Table> {
+fn split_table(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Table> {
     let any = |row: &&Row| row.data == data.name && row.split == split.name;
     let first = rows.iter().find(any)?;
     let mut lines = Vec::new();
     for run in plan.runs_of(data) {
-        let rows = of(rows, &run.name, data, split);
+        let rows = rows_of(rows, &run.name, data, split);
         if rows.is_empty() {
             continue;
         }
@@ -134,7 +134,7 @@ fn of_split(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Tab
         let cells = vec![
             Cell::marked(with_spread(&test), ours_better),
             Cell::plain(with_spread(&over(|row| row.unlabelled_accuracy))),
-            Cell::marked(papers.map_or_else(|| "–".into(), words), papers_better),
+            Cell::marked(papers.map_or_else(|| "–".into(), paper_text), papers_better),
             Cell::plain(format!("{:.3}", mean(&over(|row| row.fit_seconds)))),
             Cell::plain(format!("{:.3}", mean(&over(|row| row.predict_seconds)))),
             Cell::plain(rows.len().to_string()),
@@ -147,7 +147,7 @@ fn of_split(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Tab
     });
     for other in others {
         let mut cells = vec![Cell::default(); 6];
-        cells[2] = Cell::plain(words(other));
+        cells[2] = Cell::plain(paper_text(other));
         lines.push((format!("{} (paper)", other.run), cells));
     }
     let columns =
@@ -181,7 +181,7 @@ fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
     let has_rows = |run: &&Run| rows.iter().any(|row| row.data == data.name && row.run == run.name);
     for run in plan.runs_of(data).filter(has_rows).take(MOST_RUNS) {
         let ours = sizes.iter().filter_map(|(size, split)| {
-            let found = accuracies(&of(rows, &run.name, data, split));
+            let found = accuracies(&rows_of(rows, &run.name, data, split));
             let y = (!found.is_empty()).then(|| mean(&found))?;
             Some(Point { x: *size as f64, y, spread: deviation(&found) })
         });
@@ -198,9 +198,10 @@ fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
     }
     let along = if by_labels { Along::Labelled } else { Along::Unlabelled };
     let runs = plan.runs_of(data).filter(has_rows).count();
-    let heading = match runs > MOST_RUNS {
-        true => format!("{}, the first {MOST_RUNS} of {runs} runs", data.name),
-        false => data.name.clone(),
+    let heading = if runs > MOST_RUNS {
+        format!("{}, the first {MOST_RUNS} of {runs} runs", data.name)
+    } else {
+        data.name.clone()
     };
     (!series.is_empty()).then_some(Curve { heading, along, series })
 }
@@ -215,15 +216,15 @@ fn paper_of<'a>(plan: &'a Plan, run: &str, data: &Data, split: &Split) -> Option
     })
 }
 
-/// A number of the paper as it prints it.
-fn words(paper: &Paper) -> String {
+/// A number of the paper as printed there.
+fn paper_text(paper: &Paper) -> String {
     match paper.spread {
         Some(spread) => format!("{} ± {spread}", paper.accuracy),
         None => paper.accuracy.to_string(),
     }
 }
 
-/// Mean and standard deviation; a dash where there is nothing to take the mean of.
+/// Mean and standard deviation; a dash if there are no values.
 fn with_spread(values: &[f64]) -> String {
     let mean = mean(values);
     if mean.is_nan() {

@@ -1,4 +1,4 @@
-//! One fit of a comparison: from a split to a row, or to a model to look at.
+//! One fit of a comparison: from a split to a row, or to a model to show.
 
 use std::time::Instant;
 
@@ -11,12 +11,12 @@ use super::Choice;
 use super::data::Loaded;
 use super::plan::{Data, Run, Split};
 use super::row::Row;
-use crate::memory::{forget_peak, peak};
+use crate::memory::{peak, reset_peak};
 use crate::numbers::round;
 use crate::tune::{Budget, tune};
 use crate::{Example, Monitor, Result};
 
-/// One fit that is wanted.
+/// One fit to run.
 pub(super) struct Task<'a> {
     pub data: &'a Data,
     pub split: &'a Split,
@@ -93,7 +93,7 @@ impl Task<'_> {
         })
     }
 
-    /// The model, the knobs that were searched where the run asks for it, and the seconds it took.
+    /// The model, the knobs found by a search if the run has one, and the seconds it took.
     fn model(
         &self,
         samples: Samples<f32>,
@@ -105,9 +105,9 @@ impl Task<'_> {
         let mut found = String::new();
         if self.run.tune > 0 {
             let budget = Budget { fits: self.run.tune, ..Budget::default() };
-            knobs = tune(method, &knobs, &samples, options, budget, &Unseen)?.knobs;
-            let words: Vec<String> = knobs.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            found = words.join(" ");
+            knobs = tune(method, &knobs, &samples, options, budget, &Unmonitored)?.knobs;
+            let pairs: Vec<String> = knobs.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            found = pairs.join(" ");
         }
         let model = method.fit(&knobs, samples, options, &mut Silent)?;
         Ok((model, found, started.elapsed().as_secs_f64()))
@@ -117,21 +117,21 @@ impl Task<'_> {
     pub fn fit(&self, blank: Row, loaded: &Loaded, choice: &Choice) -> Result<Row> {
         let Parts { labelled, unlabelled, test } = self.parts;
         let (samples, options) = (self.samples(loaded)?, self.options(loaded, choice)?);
-        forget_peak();
+        reset_peak();
         let (model, found, fit_seconds) = self.model(samples, &options)?;
         let peak_bytes = peak();
         let started = Instant::now();
         let raw = loaded.features.select_columns(test);
-        let said = ssdl::threads::run(choice.threads, || model.predict(raw))?;
+        let predicted = ssdl::threads::run(choice.threads, || model.predict(raw))?;
         let predict_seconds = started.elapsed().as_secs_f64();
         let classes = loaded.labels.assigned();
         let truth: Vec<Option<usize>> = test.iter().map(|&j| classes[j]).collect();
         let hidden: Vec<Option<usize>> = unlabelled.iter().map(|&j| classes[j]).collect();
         let transduction = model.transduction();
         Ok(Row {
-            test_accuracy: accuracy(&said.classes, &truth),
+            test_accuracy: accuracy(&predicted.classes, &truth),
             unlabelled_accuracy: accuracy(&transduction.classes[labelled.len()..], &hidden),
-            recall: recall(&said, &truth, &model),
+            recall: recall(&predicted, &truth, &model),
             fit_seconds: round(fit_seconds, 4),
             predict_seconds: round(predict_seconds, 4),
             peak_bytes,
@@ -143,7 +143,7 @@ impl Task<'_> {
         })
     }
 
-    /// The same fit, to be looked at from near.
+    /// The same fit, to be shown in detail.
     pub fn example(&self, loaded: &Loaded, choice: &Choice) -> Result<Example> {
         let samples = self.samples(loaded)?;
         let training = samples.features().clone();
@@ -164,10 +164,10 @@ impl Task<'_> {
     }
 }
 
-/// Nobody looks on within a fit of the plan.
-struct Unseen;
+/// A monitor that shows nothing and never stops.
+struct Unmonitored;
 
-impl Monitor for Unseen {
+impl Monitor for Unmonitored {
     fn done(&self, _: usize, _: usize, _: &str) {}
 
     fn stop(&self) -> bool {
@@ -175,15 +175,16 @@ impl Monitor for Unseen {
     }
 }
 
-/// Per cent that agree; NaN of nothing.
+/// Share of correct predictions in per cent; NaN if there are none.
 fn accuracy(found: &[usize], truth: &[Option<usize>]) -> f64 {
     let right = found.iter().zip(truth).filter(|(found, truth)| Some(**found) == **truth).count();
     round(100.0 * right as f64 / truth.len() as f64, 4)
 }
 
-fn recall(said: &Prediction<f32>, truth: &[Option<usize>], model: &Model<f32>) -> String {
+fn recall(predicted: &Prediction<f32>, truth: &[Option<usize>], model: &Model<f32>) -> String {
     let of_class = |class: usize| {
-        let members = truth.iter().zip(&said.classes).filter(|(truth, _)| **truth == Some(class));
+        let members =
+            truth.iter().zip(&predicted.classes).filter(|(truth, _)| **truth == Some(class));
         let (mut all, mut right) = (0usize, 0usize);
         members.for_each(|(_, found)| {
             all += 1;

@@ -1,4 +1,4 @@
-//! From files to the samples of one column: drawn, made noisy, prepared.
+//! The samples of one column: read, drawn, made noisy, prepared.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ impl Raw {
         let n_classes = labels.classes().len();
         if column.labelled < n_classes || !column.labelled.is_multiple_of(n_classes) {
             return Err(Error::Fit(ssdl::Error::Labels(format!(
-                "{} labelled samples cannot be shared out evenly to {n_classes} classes",
+                "{} labelled samples cannot be divided evenly among {n_classes} classes",
                 column.labelled
             ))));
         }
@@ -88,7 +88,7 @@ impl Raw {
         })
     }
 
-    /// The number among the training classes of a test class; one past the last if it is unknown.
+    /// The index of a test class among the training classes; one past the last if unknown.
     fn class_of(&self, test_class: usize) -> usize {
         let (name, known) = (&self.test.1.classes()[test_class], self.train.1.classes());
         known.iter().position(|class| class == name).unwrap_or(known.len())

@@ -26,16 +26,16 @@ use ssdl::prelude::*;
 use crate::rows::RowFile;
 use crate::{Example, Monitor, Result};
 
-/// Runs what is missing of a plan on the data in a folder; rows that exist are not run again.
+/// Runs the fits of a plan that have no rows yet, on the data in a folder.
 ///
 /// # Errors
-/// If the data cannot be read, a fit fails, or the watcher stops it.
+/// If the data cannot be read, a fit fails, or the monitor stops it.
 pub fn run(
     plan: &Plan,
     scope: Scope,
     folder: &Path,
     rows: &RowFile<Row>,
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<()> {
     rows.check_version()?;
     let raw = data::Raw::read(&plan.data, folder)?;
@@ -46,13 +46,13 @@ pub fn run(
     for column in columns {
         let problem = raw.problem(plan, column)?;
         let at = sweep::Place { before, total };
-        sweep::run(plan, &grid, &problem, rows, at, watch)?;
+        sweep::run(plan, &grid, &problem, rows, at, monitor)?;
         before += grid.fits();
     }
     Ok(())
 }
 
-/// Fits the first column on an LLE graph with its default knobs, to be looked at from near.
+/// Fits the first column on an LLE graph with default knobs, to be shown in detail.
 ///
 /// # Errors
 /// If the data cannot be read or the fit fails.

@@ -1,4 +1,4 @@
-//! The description of a comparison, read from TOML.
+//! The plan of a comparison of graphs, read from TOML.
 
 use serde::Deserialize;
 use ssdl::graph::{GraphChoice, GraphKnobs, Width};
@@ -11,7 +11,7 @@ pub struct Plan {
     /// Always `graphs`.
     #[serde(rename = "kind")]
     _kind: serde::de::IgnoredAny,
-    /// What it shows, in a line.
+    /// Its title.
     pub title: String,
     /// Numbers of labelled samples, one column of the table each.
     pub labelled: Vec<usize>,
@@ -19,13 +19,13 @@ pub struct Plan {
     pub noise: Vec<f64>,
     /// Where the samples come from.
     pub data: Data,
-    /// What all fits have in common.
+    /// Settings common to all fits.
     pub method: Method,
     /// The knobs that are tried.
     pub grid: Knobs,
-    /// Fewer of them, for minutes instead of an hour.
+    /// A smaller grid: minutes instead of an hour.
     pub quick: Knobs,
-    /// Errors that the paper reports, by graph; NaN where it has none.
+    /// Errors that the paper reports, by graph; NaN if it has none.
     #[serde(default)]
     pub paper: Paper,
 }
@@ -38,7 +38,7 @@ pub struct Data {
     pub train: String,
     /// File of test samples.
     pub test: String,
-    /// Values in this range become numbers from 0 to 1.
+    /// This range of values is scaled to the range from 0 to 1.
     pub range: [f64; 2],
     /// Preparation steps, after the noise.
     pub prepare: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Data {
     pub draw: u64,
 }
 
-/// What all fits have in common.
+/// Settings common to all fits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
@@ -61,11 +61,11 @@ pub struct Method {
     pub box_constraints: Vec<f64>,
     /// Folds of its cross-validation.
     pub folds: usize,
-    /// Whether new samples lean half as much on heat and threshold graphs, as the paper prints.
+    /// Whether heat and threshold graphs count half for new samples, as printed in the paper.
     pub halve_new: bool,
     /// Seeds of the first atoms.
     pub seeds: Vec<u64>,
-    /// Whether fits share graphs, anchors and starts; off only to measure what that gains.
+    /// Whether fits share graphs, anchors and starts; off only to measure the gain.
     #[serde(default = "yes")]
     pub share: bool,
 }
@@ -74,11 +74,11 @@ fn yes() -> bool {
     true
 }
 
-/// The knobs of a grid as the file has them.
+/// The knobs of a grid, as in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
-    /// The mean distance that widths and smoothnesses are meant for.
+    /// The mean distance for which widths and smoothnesses are given.
     pub mean_distance: f64,
     /// β.
     pub manifold: Vec<f64>,
@@ -90,7 +90,7 @@ pub struct Knobs {
     pub percentile: Vec<f64>,
     /// $\beta_L$, for learnt.
     pub smoothness: Vec<f64>,
-    /// Seeds, if fewer than the method's.
+    /// Seeds, if fewer than those of the method.
     pub seeds: Option<Vec<u64>>,
 }
 
@@ -111,10 +111,10 @@ pub struct Paper {
     pub lle: Vec<f64>,
 }
 
-/// How much of a plan is run.
+/// Which grid of a plan is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The whole grid.
+    /// The full grid.
     Full,
     /// The quick one.
     Quick,
@@ -132,13 +132,13 @@ pub struct Column {
 /// What is tried in one column.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The knobs as the file has them.
+    /// The knobs, as in the file.
     pub knobs: Knobs,
     /// Seeds of the first atoms.
     pub seeds: Vec<u64>,
 }
 
-/// A graph of the grid, with knobs as the file writes them.
+/// A graph of the grid, with knobs as in the file.
 #[derive(Clone, Copy, Debug)]
 pub enum GridGraph {
     /// No graph.
@@ -153,20 +153,20 @@ pub enum GridGraph {
     Learnt(f64),
 }
 
-/// The graphs of a table, in its order, `sc` being none.
+/// The graphs of a table, in order; `sc` means no graph.
 pub const GRAPHS: [&str; 5] = ["sc", "heat", "threshold", "learnt", "lle"];
 
 impl Plan {
-    /// Refuses what cannot be run.
+    /// Refuses plans that cannot be run.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         if self.labelled.is_empty() || self.noise.is_empty() {
-            return Err("`labelled` and `noise` need a number each, at least".into());
+            return Err("`labelled` and `noise` need at least one number each".into());
         }
         if self.labelled.len() > 1 && self.noise.len() > 1 {
             return Err("either `labelled` or `noise` may have several numbers, not both".into());
         }
         if let Some(bad) = self.noise.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
-            return Err(format!("noise {bad}; it must be 0 or more"));
+            return Err(format!("noise {bad} is negative; it must be 0 or more"));
         }
         if self.data.range[1] <= self.data.range[0] {
             return Err("`range` must go from a smaller to a larger number".into());
@@ -183,7 +183,7 @@ impl Plan {
             let n = self.paper(graph).len();
             if n != 0 && n != self.columns().len() {
                 return Err(format!(
-                    "[paper] {graph} has {n} numbers; {} columns",
+                    "[paper] {graph} has {n} numbers for {} columns",
                     self.columns().len()
                 ));
             }
@@ -199,7 +199,7 @@ impl Plan {
         self.labelled.iter().flat_map(|&labelled| noises(labelled)).collect()
     }
 
-    /// What is tried.
+    /// The settings to try.
     #[must_use]
     pub fn grid(&self, scope: Scope) -> Grid {
         let mut knobs = match scope {
@@ -233,7 +233,7 @@ impl Data {
 }
 
 impl Column {
-    /// How the table heads it.
+    /// Its heading in the table.
     #[must_use]
     pub fn name(&self) -> String {
         if self.noise > 0.0 {
@@ -245,7 +245,7 @@ impl Column {
 }
 
 impl Grid {
-    /// Every graph, the costly ones first so that the last to finish are short.
+    /// Every graph, slow ones first so that the last to finish are fast.
     #[must_use]
     pub fn settings(&self) -> Vec<GridGraph> {
         let knobs = &self.knobs;
@@ -281,7 +281,7 @@ impl GridGraph {
         }
     }
 
-    /// The knobs as the plan writes them.
+    /// The knobs, as in the plan.
     #[must_use]
     pub fn text(self) -> String {
         match self {
@@ -293,7 +293,7 @@ impl GridGraph {
         }
     }
 
-    /// The knobs on samples whose mean distance is `scale` times the one they are meant for.
+    /// The knobs for samples whose mean distance is `scale` times the one of the plan.
     #[must_use]
     pub fn knobs(self, scale: f64) -> GraphKnobs {
         let knobs = GraphKnobs::new().normalise_trace(true);

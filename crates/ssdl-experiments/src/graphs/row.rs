@@ -1,11 +1,11 @@
-//! What one fit of a comparison of graphs gave.
+//! The row of one fit of a comparison of graphs.
 
 use serde::{Deserialize, Serialize};
 
 use super::plan::Column;
 use crate::rows::Record;
 
-/// What one fit gave.
+/// Settings and results of one fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `sc` (no graph), `lle`, `heat`, `threshold` or `learnt`.
@@ -16,7 +16,7 @@ pub struct Row {
     pub noise: f64,
     /// Seed of the first atoms.
     pub seed: u64,
-    /// Knobs of the graph, as the plan writes them.
+    /// Knobs of the graph, as in the plan.
     pub knobs: String,
     /// β; 0 without a graph.
     pub manifold: f64,
@@ -30,7 +30,7 @@ pub struct Row {
     pub objective: f64,
     /// Outer iterations.
     pub iterations: usize,
-    /// Nonzero entries of a code, on average.
+    /// Mean number of non-zero entries in a code.
     pub non_zeros: f64,
     /// Seconds for this fit, its test codes and its SVM.
     pub seconds: f64,

@@ -21,28 +21,28 @@ use crate::numbers::round;
 use crate::rows::RowFile;
 use crate::{Error, Monitor, Result};
 
-/// Where this column stands among all fits.
+/// Position of this column among all fits.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub before: usize,
     pub total: usize,
 }
 
-/// Runs what is missing of a column: first without a graph, then every graph, side by side.
+/// Runs the fits of a column that have no rows yet: first without a graph, then all graphs in parallel.
 pub fn run(
     plan: &Plan,
     grid: &Grid,
     problem: &Problem,
     rows: &RowFile<Row>,
     place: Place,
-    watch: &dyn Monitor,
+    monitor: &dyn Monitor,
 ) -> Result<()> {
     let sweep = Sweep { plan, grid, problem, rows };
     let name = problem.column.name();
     let done = AtomicUsize::new(place.before);
     let tell = |fits: usize| {
         let now = done.fetch_add(fits, Ordering::Relaxed) + fits;
-        watch.done(now, place.total, &name);
+        monitor.done(now, place.total, &name);
     };
     let missing: Vec<GridGraph> =
         grid.settings().into_iter().filter(|setting| !sweep.is_done(*setting)).collect();
@@ -58,7 +58,7 @@ pub fn run(
     let failed = Mutex::new(None);
     missing.par_iter().with_max_len(1).for_each(|&setting| {
         let stopped = failed.lock().map_or(true, |failed| failed.is_some());
-        if stopped || watch.stop() {
+        if stopped || monitor.stop() {
             return;
         }
         match sweep.with_graph(setting, &plain) {
@@ -73,7 +73,7 @@ pub fn run(
     if let Ok(Some(error)) = failed.into_inner() {
         return Err(error);
     }
-    if watch.stop() {
+    if monitor.stop() {
         return Err(Error::Interrupted { path: rows.path().to_owned() });
     }
     Ok(())
@@ -93,7 +93,7 @@ struct Shared {
 }
 
 impl Sweep<'_> {
-    /// The rows that a setting will have, without their results.
+    /// The rows of a setting, without their results.
     fn wanted(&self, setting: GridGraph) -> Vec<Row> {
         let strengths: &[f64] = match setting {
             GridGraph::None => &[0.0],
@@ -129,18 +129,18 @@ impl Sweep<'_> {
         }
     }
 
-    /// The fit without a graph, where all others of this seed start.
+    /// The fit without a graph, from which all others of this seed start.
     fn without_graph(&self, seed: u64) -> Result<Option<Start<f32>>> {
         let started = Instant::now();
         let model = self.fit(GridGraph::None, 0.0, seed, (None, None))?;
         if !self.is_done(GridGraph::None) {
             let row = self.blank(GridGraph::None, seed, 0.0);
-            self.rows.add(&[self.judge(row, &model, None, started)?])?;
+            self.rows.add(&[self.evaluate(row, &model, None, started)?])?;
         }
         Ok(model.start(&self.problem.train)?)
     }
 
-    /// One graph: all seeds, each along growing strength.
+    /// One graph: all seeds, each with increasing strength.
     fn with_graph(&self, setting: GridGraph, plain: &[Option<Start<f32>>]) -> Result<()> {
         let graph = Arc::new(self.knobs(setting).choose().build(&self.problem.train)?);
         let shared = Shared { graph, test: OnceLock::new() };
@@ -158,7 +158,7 @@ impl Sweep<'_> {
         setting.knobs(self.problem.mean_distance / self.grid.knobs.mean_distance)
     }
 
-    /// Growing strengths, each from the solution of the one before.
+    /// Increasing strengths, each started from the solution of the previous one.
     fn chain(
         &self,
         setting: GridGraph,
@@ -173,7 +173,7 @@ impl Sweep<'_> {
             let from = start.filter(|_| shared.is_some());
             let model = self.fit(setting, manifold, seed, (shared, from))?;
             let row = self.blank(setting, seed, manifold);
-            rows.push(self.judge(row, &model, shared, started)?);
+            rows.push(self.evaluate(row, &model, shared, started)?);
             start = model.start(&self.problem.train)?;
         }
         Ok(rows)
@@ -201,7 +201,7 @@ impl Sweep<'_> {
         let learner = learner.n_atoms(method.n_atoms).sparsity(method.sparsity);
         let learner = learner.manifold(manifold).halve_new(method.halve_new);
         let graph = shared.map(|shared| shared.graph.clone() as _);
-        // The samples of a column are prepared once for all.
+        // The samples of a column are prepared only once.
         let options =
             FitOptions { seed, prepare: Vec::new(), graph, start, ..FitOptions::default() };
         let samples = Samples::new(self.problem.train.clone(), self.problem.labels.clone())?;
@@ -209,7 +209,7 @@ impl Sweep<'_> {
     }
 
     /// Counts the errors on the test samples.
-    fn judge(
+    fn evaluate(
         &self,
         blank: Row,
         model: &Model<f32>,
@@ -221,7 +221,7 @@ impl Sweep<'_> {
             None => model.see(self.problem.test.clone())?,
         };
         let found = model.judge(&seen)?.classes;
-        // Whoever is first leaves what the others need.
+        // The first fit computes what the others reuse.
         if let Some(shared) = shared {
             let _ = shared.test.set(seen);
         }

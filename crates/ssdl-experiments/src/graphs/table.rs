@@ -1,4 +1,4 @@
-//! RowFile into tables, beside the paper's.
+//! Tables of rows, compared with the paper's.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     let on_test = table(heading, &columns, |graph, at| {
         let best = best_on_test(&of(rows, graph, columns[at]))?.test_error;
         let papers = plan.paper(graph).get(at).copied().filter(|v| v.is_finite());
-        // An error: the smaller the better.
+        // These are errors: smaller is better.
         let number =
             Number { text: format!("{best:.2}"), better: papers.is_some_and(|p| best < p) };
         let beside = match papers {

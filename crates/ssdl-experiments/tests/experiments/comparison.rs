@@ -72,7 +72,7 @@ fn all(folder: &Path, choice: &Choice) -> Vec<Row> {
 }
 
 #[test]
-fn every_split_seed_and_run_has_a_row_and_the_table_has_them_beside_the_paper() {
+fn every_split_seed_and_run_has_a_row_and_the_table_compares_with_the_paper() {
     let folder = folder();
     let rows = all(folder.path(), &Choice { threads: 1, ..Choice::default() });
     assert_eq!(rows.len(), 6);
@@ -96,7 +96,7 @@ fn every_split_seed_and_run_has_a_row_and_the_table_has_them_beside_the_paper() 
 }
 
 #[test]
-fn test_samples_may_have_files_of_their_own() {
+fn test_samples_may_have_separate_files() {
     let folder = folder();
     write_clouds(&folder.path().join("new.txt"), 30, 2);
     let text =
@@ -106,7 +106,7 @@ fn test_samples_may_have_files_of_their_own() {
         "[[split]]\nname = \"the",
         1,
     );
-    assert!(refusal(&text).contains("leave `test` away"), "{}", refusal(&text));
+    assert!(refusal(&text).contains("omit `test`"), "{}", refusal(&text));
     let text = text.replace("unlabelled = 6\ntest = 10\n", "");
     let rows = RowFile::open(&folder.path().join("rows.csv")).unwrap();
     let choice = Choice { threads: 1, methods: vec!["svm".into()], ..Choice::default() };
@@ -127,14 +127,14 @@ fn rows_of_another_version_are_not_mixed_with_ours() {
     std::fs::write(&path, &older).unwrap();
     let rows = RowFile::open(&path).unwrap();
     let outcome = run(&plan(PLAN), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
-    let said = outcome.unwrap_err().to_string();
-    assert!(said.contains("rows of version 0.0.1") && said.contains("--out"), "{said}");
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("rows of version 0.0.1") && error.contains("--out"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), older, "nothing is overwritten");
     assert!(!report(&plan(PLAN), &rows.all()).is_empty(), "tables of old rows can be made");
 }
 
 #[test]
-fn rows_that_exist_are_not_run_again_unless_asked() {
+fn rows_that_exist_are_not_run_again_unless_requested() {
     let folder = folder();
     let path = folder.path().join("rows.csv");
     let first = all(folder.path(), &Choice { threads: 1, ..Choice::default() });
@@ -152,7 +152,7 @@ fn rows_that_exist_are_not_run_again_unless_asked() {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_stopped() {
+fn an_interrupted_run_continues_where_it_stopped() {
     let folder = folder();
     let rows = RowFile::open(&folder.path().join("rows.csv")).unwrap();
     let choice = Choice { threads: 1, ..Choice::default() };
@@ -194,22 +194,22 @@ fn plans_that_cannot_be_run_are_refused_with_the_reason() {
         ("data = \"clouds\"\nsplit", "data = \"cloud\"\nsplit", "no data set `cloud`"),
         ("kind = \"comparison\"", "", "kind"),
     ] {
-        let said = refusal(&PLAN.replace(from, to));
-        assert!(said.contains(expected) && said.contains("plan.toml"), "{to}: {said}");
+        let error = refusal(&PLAN.replace(from, to));
+        assert!(error.contains(expected) && error.contains("plan.toml"), "{to}: {error}");
     }
 }
 
 #[test]
-fn splits_and_files_that_cannot_be_are_named() {
+fn impossible_splits_and_missing_files_are_named() {
     let folder = folder();
     let choice = Choice { threads: 1, ..Choice::default() };
-    let said = |text: &str| {
+    let error = |text: &str| {
         let rows = RowFile::open(&folder.path().join("other.csv")).unwrap();
         let outcome = run(&plan(text), &choice, folder.path(), &rows, &Counter::new(usize::MAX));
         outcome.unwrap_err().to_string()
     };
-    assert!(said(&PLAN.replace("clouds.txt", "missing.txt")).contains("missing.txt"));
-    assert!(said(&PLAN.replace("test = 10", "test = 100")).contains("has 30 samples"));
+    assert!(error(&PLAN.replace("clouds.txt", "missing.txt")).contains("missing.txt"));
+    assert!(error(&PLAN.replace("test = 10", "test = 100")).contains("has 30 samples"));
     let lists = folder.path().join("lists.json");
     let with_file = |text: &str| {
         std::fs::write(&lists, text).unwrap();
@@ -217,11 +217,11 @@ fn splits_and_files_that_cannot_be_are_named() {
         PLAN.replace("labelled = 3\nunlabelled = 6\ntest = 10\nseeds = [0, 1]", &file)
     };
     let twice = r#"{"runs": [{"seed": 0, "labelled": [0, 1, 2], "unlabelled": [2], "test": [5]}]}"#;
-    assert!(said(&with_file(twice)).contains("two lists"));
+    assert!(error(&with_file(twice)).contains("two lists"));
     let beyond =
         r#"{"runs": [{"seed": 0, "labelled": [0, 1, 900], "unlabelled": [], "test": [5]}]}"#;
-    assert!(said(&with_file(beyond)).contains("sample 900 of 90"));
-    assert!(said(&with_file("{}")).contains("not index lists"));
+    assert!(error(&with_file(beyond)).contains("sample 900 of 90"));
+    assert!(error(&with_file("{}")).contains("not a file of index lists"));
     std::fs::write(folder.path().join("rows.csv"), "a,b\n1,2\n").unwrap();
     let other = RowFile::<Row>::open(&folder.path().join("rows.csv")).err().unwrap().to_string();
     assert!(other.contains("rows.csv") && other.contains("--out"), "{other}");
@@ -279,14 +279,15 @@ fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
 }
 
 #[test]
-fn the_model_from_near_is_the_one_with_most_unlabelled_samples() {
+fn the_model_in_detail_is_the_one_with_most_unlabelled_samples() {
     let folder = folder();
     let choice = Choice { threads: 1, ..Choice::default() };
-    let near = example(&plan(PLAN), &choice, folder.path()).unwrap().unwrap();
-    assert_eq!(near.name, "ours on clouds, few, seed 0");
-    assert_eq!((near.training.columns(), near.test.columns(), near.truth.len()), (27, 30, 30));
-    let said = near.model.predict(near.test).unwrap().labels;
-    let right = said.iter().zip(&near.truth).filter(|(said, truth)| Some(*said) == truth.as_ref());
+    let shown = example(&plan(PLAN), &choice, folder.path()).unwrap().unwrap();
+    assert_eq!(shown.name, "ours on clouds, few, seed 0");
+    assert_eq!((shown.training.columns(), shown.test.columns(), shown.truth.len()), (27, 30, 30));
+    let predicted = shown.model.predict(shown.test).unwrap().labels;
+    let pairs = predicted.iter().zip(&shown.truth);
+    let right = pairs.filter(|(predicted, truth)| Some(*predicted) == truth.as_ref());
     let rows = all(folder.path(), &choice);
     let row = rows.iter().find(|row| row.split == "few" && row.seed == 0 && row.run == "ours");
     let share = 100.0 * right.count() as f64 / 30.0;

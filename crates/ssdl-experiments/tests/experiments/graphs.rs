@@ -89,7 +89,7 @@ fn every_graph_strength_and_seed_has_a_row_and_a_cell() {
 }
 
 #[test]
-fn the_small_grid_and_noise_are_what_they_say() {
+fn the_small_grid_and_noise_are_used() {
     let folder = folder();
     let text = PLAN.replace("labelled = [12, 24]", "labelled = [12]");
     let text = text.replace("noise = [0.0]", "noise = [0.0, 0.5]");
@@ -99,7 +99,7 @@ fn the_small_grid_and_noise_are_what_they_say() {
 }
 
 #[test]
-fn sharing_changes_the_way_not_the_problem() {
+fn sharing_does_not_change_the_problem() {
     let folder = folder();
     let shared = rows_of(folder.path(), PLAN, Scope::Full);
     let apart = tempfile::tempdir().unwrap();

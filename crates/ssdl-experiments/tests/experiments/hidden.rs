@@ -1,30 +1,30 @@
-//! Labels hidden in turn: each is asked for once, by every method, and never seen by those asked.
+//! Cross-validation on the labels: each is predicted once by every method, and hidden from that fit.
 
 use crate::common::Counter;
 use crate::tune::{fixed, options, samples};
 use ssdl::methods;
-use ssdl_experiments::hidden::{BESIDE, Trial, in_turn, table};
+use ssdl_experiments::hidden::{BESIDE, Trial, cross_validate, table};
 
 #[test]
-fn every_label_is_asked_for_once_and_the_best_method_is_marked() {
+fn every_label_is_predicted_once_and_the_best_method_is_marked() {
     let (samples, options, fixed) = (samples(4), options(), fixed());
     let method = methods::find::<f32>("ssdl-ga").unwrap();
     let trial = Trial { method, knobs: &fixed, options: &options };
-    let watch = Counter::new(usize::MAX);
-    let found = in_turn(&trial, &samples, &watch).unwrap();
+    let monitor = Counter::new(usize::MAX);
+    let found = cross_validate(&trial, &samples, &monitor).unwrap();
     let names: Vec<&str> = found.iter().map(|one| one.method.as_str()).collect();
     assert_eq!(names[0], "ssdl-ga");
     assert_eq!(names[1..], BESIDE);
-    assert_eq!(watch.seen.load(std::sync::atomic::Ordering::SeqCst), 4 * 4, "four folds each");
+    assert_eq!(monitor.seen.load(std::sync::atomic::Ordering::SeqCst), 4 * 4, "four folds each");
     let labels = samples.labels();
     for one in &found {
-        for (said, truth) in one.said.iter().zip(labels.assigned()) {
-            assert_eq!(said.is_some(), truth.is_some(), "{}", one.method);
+        for (predicted, truth) in one.predicted.iter().zip(labels.assigned()) {
+            assert_eq!(predicted.is_some(), truth.is_some(), "{}", one.method);
         }
         assert!(one.accuracy(labels) > 0.5 && one.accuracy(labels) <= 1.0, "{one:?}");
     }
     let shown = table(&found, labels);
-    assert_eq!((shown.lines.len(), shown.heading.as_str()), (4, "12 labels, hidden in turn"));
+    assert_eq!((shown.lines.len(), shown.heading.as_str()), (4, "Cross-validation on 12 labels"));
     let best = found.iter().map(|one| one.accuracy(labels)).fold(0.0, f64::max);
     for ((_, cells), one) in shown.lines.iter().zip(&found) {
         assert_eq!(cells[0].number.better, one.accuracy(labels) == best, "{}", one.method);
@@ -32,8 +32,8 @@ fn every_label_is_asked_for_once_and_the_best_method_is_marked() {
 }
 
 #[test]
-fn a_label_that_is_hidden_is_not_seen() {
-    // The nearest of a sample that is labelled is itself: who saw its label would never be wrong.
+fn a_hidden_label_is_not_used() {
+    // A labelled sample is its own nearest neighbour: with its label, the prediction is never wrong.
     let (samples, options) = (samples(4), options());
     let labels = samples.labels().clone();
     let shuffled: Vec<Option<usize>> = (0..labels.len())
@@ -43,18 +43,18 @@ fn a_label_that_is_hidden_is_not_seen() {
     let samples = ssdl::Samples::new(samples.features().clone(), wrong).unwrap();
     let method = methods::find::<f32>("nearest").unwrap();
     let trial = Trial { method, knobs: &[], options: &options };
-    let found = in_turn(&trial, &samples, &Counter::new(usize::MAX)).unwrap();
-    assert_eq!(found.len(), BESIDE.len(), "it does not stand beside itself");
+    let found = cross_validate(&trial, &samples, &Counter::new(usize::MAX)).unwrap();
+    assert_eq!(found.len(), BESIDE.len(), "it is not compared with itself");
     assert!(found[0].accuracy(samples.labels()) < 0.8, "{}", found[0].accuracy(samples.labels()));
 }
 
 #[test]
-fn nothing_is_found_where_nothing_can_be_hidden_or_somebody_stops_it() {
+fn nothing_is_found_if_no_label_can_be_hidden_or_the_monitor_stops_it() {
     let (options, fixed) = (options(), fixed());
     let method = methods::find::<f32>("ssdl-ga").unwrap();
     let trial = Trial { method, knobs: &fixed, options: &options };
-    assert!(in_turn(&trial, &samples(1), &Counter::new(usize::MAX)).unwrap().is_empty());
-    assert!(in_turn(&trial, &samples(4), &Counter::new(1)).unwrap().is_empty());
-    let some = in_turn(&trial, &samples(4), &Counter::new(6)).unwrap();
+    assert!(cross_validate(&trial, &samples(1), &Counter::new(usize::MAX)).unwrap().is_empty());
+    assert!(cross_validate(&trial, &samples(4), &Counter::new(1)).unwrap().is_empty());
+    let some = cross_validate(&trial, &samples(4), &Counter::new(6)).unwrap();
     assert_eq!(some.len(), 1, "the method itself was done, the others were not");
 }

@@ -1,4 +1,4 @@
-//! A search sees no label that it is judged by, keeps to its budget, and never ends up worse.
+//! A search never uses the labels that score it, keeps to its budget, and never gets worse.
 
 use crate::common::{Counter, write_clouds};
 use ssdl::methods::{self, FitOptions};
@@ -37,8 +37,8 @@ pub fn fixed() -> Vec<(String, String)> {
 fn the_search_keeps_fixed_knobs_and_never_ends_below_its_start() {
     let method = methods::find::<f32>("ssdl-ga").unwrap();
     let budget = Budget { fits: 60, ..Budget::default() };
-    let watch = Counter::new(usize::MAX);
-    let found = tune(method, &fixed(), &samples(4), &options(), budget, &watch).unwrap();
+    let monitor = Counter::new(usize::MAX);
+    let found = tune(method, &fixed(), &samples(4), &options(), budget, &monitor).unwrap();
     assert!(found.accuracy >= found.before, "{found:?}");
     assert_eq!(found.folds, 4, "as many folds as the smallest class has labels");
     for knob in fixed() {
@@ -46,7 +46,7 @@ fn the_search_keeps_fixed_knobs_and_never_ends_below_its_start() {
     }
     assert!(found.fits <= 60, "{}", found.fits);
     assert!(found.tried.len() > 5);
-    let again = tune(method, &fixed(), &samples(4), &options(), budget, &watch).unwrap();
+    let again = tune(method, &fixed(), &samples(4), &options(), budget, &monitor).unwrap();
     assert_eq!(again.knobs, found.knobs);
 }
 
@@ -55,25 +55,26 @@ fn budgets_end_the_search() {
     let method = methods::find::<f32>("ussdl").unwrap();
     let budget = Budget { fits: 5, ..Budget::default() };
     let fixed = &fixed()[..2];
-    let watch = Counter::new(usize::MAX);
-    let found = tune(method, fixed, &samples(5), &options(), budget, &watch).unwrap();
+    let monitor = Counter::new(usize::MAX);
+    let found = tune(method, fixed, &samples(5), &options(), budget, &monitor).unwrap();
     assert!(found.cut_short && found.fits <= 10, "{}", found.fits);
     let stopped = Counter::new(3);
     let found = tune(method, fixed, &samples(5), &options(), Budget::default(), &stopped).unwrap();
-    assert!(found.cut_short, "a watcher ends it with the best so far");
+    assert!(found.cut_short, "a monitor ends it with the best so far");
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused() {
-    let watch = Counter::new(usize::MAX);
+fn impossible_searches_are_refused() {
+    let monitor = Counter::new(usize::MAX);
     let svm = methods::find::<f32>("linear-svm").unwrap();
-    let error = tune(svm, &[], &samples(4), &options(), Budget::default(), &watch).unwrap_err();
+    let error = tune(svm, &[], &samples(4), &options(), Budget::default(), &monitor).unwrap_err();
     assert!(error.to_string().contains("linear-svm"), "{error}");
     let method = methods::find::<f32>("ssdl-ga").unwrap();
-    let error = tune(method, &[], &samples(1), &options(), Budget::default(), &watch).unwrap_err();
+    let error =
+        tune(method, &[], &samples(1), &options(), Budget::default(), &monitor).unwrap_err();
     assert!(error.to_string().contains("two labels"), "{error}");
     let bad = [("sparsity".to_owned(), "-1".to_owned())];
-    assert!(tune(method, &bad, &samples(4), &options(), Budget::default(), &watch).is_err());
+    assert!(tune(method, &bad, &samples(4), &options(), Budget::default(), &monitor).is_err());
 }
 
 #[test]

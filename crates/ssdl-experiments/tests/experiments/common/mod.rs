@@ -1,4 +1,4 @@
-//! Small data sets in files, and somebody who looks on.
+//! Small data sets in files, and a monitor.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn write_clouds(path: &Path, count: usize, seed: u64) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Counts, and asks to stop after so many.
+/// Counts the fits, and stops after `stop_after`.
 pub struct Counter {
     pub seen: AtomicUsize,
     pub stop_after: usize,
