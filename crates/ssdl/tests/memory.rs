@@ -6,7 +6,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-#[path = "contracts/common/mod.rs"]
+#[path = "common/mod.rs"]
 mod common;
 
 use std::process::Command;

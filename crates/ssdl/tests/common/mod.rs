@@ -6,6 +6,7 @@
 pub mod graphs;
 pub mod parts;
 pub mod tiny;
+pub mod toy;
 
 use serde_json::Value;
 use ssdl::fit::{Flow, Progress, Silent, Step, TraceRow, Watch};
@@ -17,13 +18,20 @@ use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
 #[allow(unused_macros, reason = "not every test file loops over the methods")]
 macro_rules! for_every_method {
     ($check:ident) => {
-        for method in crate::every_method::<f64>() {
+        for method in crate::common::every_method::<f64>() {
             $check::<f64>(method);
         }
-        for method in crate::every_method::<f32>() {
+        for method in crate::common::every_method::<f32>() {
             $check::<f32>(method);
         }
     };
+}
+
+/// The methods of the register, and one that a test brings: one file, one line.
+pub fn every_method<T: Real>() -> Vec<&'static dyn Method<T>> {
+    let mut methods = ssdl::methods::all();
+    methods.push(ssdl::methods::registered::<toy::NearestMean, T>());
+    methods
 }
 
 /// A fixture of the NumPy oracle.

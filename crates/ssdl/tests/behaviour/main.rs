@@ -1,0 +1,26 @@
+//! Behaviour: edge cases, single methods and stages, files, and the layout of the sources.
+
+#![allow(clippy::unwrap_used)]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod attachment;
+mod baselines;
+mod classifier;
+mod direction;
+mod edge_cases;
+mod explain;
+mod given;
+mod graph_methods;
+mod image_preparation;
+mod kernels;
+mod label_spreading;
+mod learner;
+mod learning_on;
+mod learnt;
+mod model_attachment;
+mod model_file;
+mod small_fit;
+mod svm;
