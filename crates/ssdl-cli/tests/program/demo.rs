@@ -13,7 +13,7 @@ fn the_demo_beats_the_baselines_and_writes_files_for_further_trials() {
     assert!(bench.bytes("digits-atoms.png").starts_with(b"\x89PNG"));
     let page = bench.text("digits-report.html");
     assert!(page.starts_with("<!doctype html>") && page.len() < 300_000, "{}", page.len());
-    assert!(page.contains("SSDL-GA") && page.contains("of 500 right"), "{page}");
+    assert!(page.contains("SSDL-GA") && page.contains("of 500 samples correct"), "{page}");
 
     let next: Vec<&str> =
         printed.lines().filter_map(|line| line.trim().strip_prefix("ssdl ")).collect();

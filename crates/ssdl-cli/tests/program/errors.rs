@@ -17,7 +17,7 @@ fn bad_cells_and_tables_are_named_by_line_and_column() {
         ("rows.csv", "a,b,kind\n", &["no row of numbers"]),
         ("zero.csv", "a,b,kind\n0,0,x\n0,0,y\n", &["every sample is zero"]),
         ("empty.csv", "", &["the file is empty"]),
-        ("cut.npy", "\u{1}", &["not a whole NPY file"]),
+        ("cut.npy", "\u{1}", &["not a valid NPY file"]),
     ];
     for (name, content, parts) in cases {
         bench.write(name, content);
@@ -35,7 +35,7 @@ fn a_truncated_array_is_refused() {
     let whole = crate::run::npy(&[vec![1.0, 2.0], vec![3.0, 4.0]]);
     bench.write("x.npy", &whole[..whole.len() - 3]);
     bench.write("y.csv", "a\nb\n");
-    bench.refused(1, "fit x.npy --labels y.csv --model m", &["x.npy", "not a whole NPY file"]);
+    bench.refused(1, "fit x.npy --labels y.csv --model m", &["x.npy", "not a valid NPY file"]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn misuse_is_reported_before_anything_is_read() {
         ("--set sparsty=1", &["unknown knob `sparsty`", "known: n_atoms, sparsity"]),
         ("--set sparsity", &["knob=value"]),
         ("--method svm", &["unknown method `svm`", "ssdl-ga, ussdl"]),
-        ("--method ussdl --set n_neighbors=3", &["n_neighbors", "no graph"]),
+        ("--method ussdl --set n_neighbors=3", &["unknown knob `n_neighbors`", "known: n_atoms"]),
         ("--prepare whiten", &["unknown preparation step `whiten`", "scale=FACTOR"]),
         ("--prepare scale=0", &["`scale` is 0", "a number > 0"]),
         ("--prepare none --prepare scale=5", &["give it alone"]),

@@ -93,7 +93,7 @@ fn a_fit_uses_the_knobs_that_were_found() {
     let answer = bench.json(&format!("{search} --fits 6"));
     assert!(answer["accuracy"].as_f64() >= answer["accuracy_before"].as_f64(), "{answer}");
     for (arguments, words) in [
-        (format!("{search} --fits 0"), "a fit"),
+        (format!("{search} --fits 0"), "at least one fit"),
         ("tune flowers.csv --label-column kind --method linear-svm".into(), "linear-svm"),
         ("tune flowers.csv".into(), "--label-column"),
         (format!("{fit} --prepare none"), "--knobs"),

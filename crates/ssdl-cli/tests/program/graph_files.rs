@@ -110,7 +110,7 @@ fn bad_graphs_are_refused_in_one_line_that_names_the_file() {
         ("wide.csv", csv(&square(&chains())[..59]), &["59 rows and 60 columns"]),
         ("lopsided.csv", csv(&lopsided), &["symmetric", "sample 0 to 3", "back"]),
         ("negative.csv", csv(&negative), &["weight -1 of samples 4 and 7"]),
-        ("unknown.csv", "0,1,1\n0,60,1\n".into(), &["edge 2", "sample 60, but there are 60"]),
+        ("unknown.csv", "0,1,1\n0,60,1\n".into(), &["edge 2", "sample 60, but there are only 60"]),
         ("minus.csv", "0,-1,1\n".into(), &["edge 1", "`-1` is not the number of a sample"]),
         ("between.csv", "0,1,1\n0,1.5,1\n".into(), &["edge 2", "`1.5`"]),
         ("twice.csv", "0,1,1\n1,2,1\n0,1,1\n".into(), &["edge 3", "twice"]),
