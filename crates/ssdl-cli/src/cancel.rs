@@ -6,8 +6,8 @@ use crate::print;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler. Without it Ctrl-C ends the program at once, which suits commands that write
-/// nothing before they finish.
+/// Installs the handler. Without it Ctrl-C ends the program at once, as is right for commands that
+/// write nothing before they finish.
 pub fn listen(quiet: bool) {
     // A system that refuses the handler still ends the program on Ctrl-C; nothing is lost.
     let _ = ctrlc::set_handler(move || on_interrupt(quiet));

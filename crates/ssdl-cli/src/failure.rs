@@ -30,7 +30,7 @@ impl Failure {
         use ssdl::Error::{Diverged, Graph, Labels, NotFinite, Samples, Shape};
         let path = path.display();
         match error {
-            // Readers accept only finite numbers, so the value overflowed in the conversion to `f32`.
+            // Readers accept only finite numbers, so the conversion to `f32` overflowed.
             NotFinite { row, column, .. } => Self::Failed(format!(
                 "{path}: sample {row}, feature {column} is too large for single precision; \
                  rescale it, or fit with --precision double"

@@ -96,7 +96,7 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
         .map_err(|error| Failure::about(&args.data, error))
 }
 
-/// The shape of the samples, if they are images: `requested` overrides the shape stored in the file.
+/// The shape of the samples, if they are images: `requested` overrides the shape in the file.
 pub fn image(
     args: &Data,
     requested: Option<[usize; 2]>,
@@ -140,8 +140,8 @@ pub fn plans(steps: &[String]) -> Outcome<Option<Vec<StepChoice>>> {
     Ok(Some(plans?))
 }
 
-/// Reads a graph between samples from a file: lines of two samples and a weight (1 if omitted), or a
-/// square array of weights.
+/// Reads a graph from a file: lines of two samples and a weight (1 if omitted), or a square array of
+/// weights.
 pub fn graph<T: Real>(path: &Path, n_samples: usize) -> Outcome<Given<T>> {
     let table = ssdl_data::read(path, &ReadOptions::default())?;
     let (columns, rows) = (table.features.rows(), table.features.columns());

@@ -94,9 +94,9 @@ pub fn fit_page<T: Real>(
     };
     if let Some(found @ [_, ..]) = found {
         page.tables.push(hidden::table(found, samples.labels()));
-        page.about_tables = "The labels of one fold at a time were hidden, and each method predicted \
-             them from the rest. The best is marked; with few labels, a difference of a point or two \
-             is chance. The other methods used their defaults."
+        page.about_tables = "The labels of one fold at a time were hidden, and each method \
+             predicted them from the rest. The best is marked; with few labels, a point or two is \
+             chance. The other methods used their defaults."
             .into();
     }
     if found.is_none() {

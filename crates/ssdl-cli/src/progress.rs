@@ -96,7 +96,7 @@ impl Watch for ProgressView {
     }
 }
 
-/// Counts the fits of a plan: a bar with the remaining time on a terminal, occasional lines in a pipe.
+/// Counts the fits of a plan: a bar with the remaining time on a terminal, some lines in a pipe.
 pub enum FitCounter {
     Bar(ProgressBar),
     Lines(Mutex<Instant>),

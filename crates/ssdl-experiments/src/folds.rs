@@ -15,8 +15,8 @@ pub(crate) struct Folds {
 }
 
 impl Folds {
-    /// Distributes the labels of each class evenly; the only label of a class is never hidden. `None`
-    /// if that leaves nothing to hide.
+    /// Distributes the labels of each class evenly; the only label of a class is never hidden.
+    /// `None` if that leaves nothing to hide.
     pub fn new(labels: &Labels, seed: u64) -> Option<Self> {
         let counts = labels.counts();
         let count = counts.iter().copied().filter(|&count| count > 1).min()?.min(FOLDS);

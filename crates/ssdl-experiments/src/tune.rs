@@ -1,10 +1,10 @@
 //! Searches knobs with few labels, by cross-validation on the labels.
 //!
-//! The search of the paper runs in stages: sparsity and atoms together, then the weight of the graph,
-//! of the classes, the neighbours, the sharpness. A setting is scored by the labels that were hidden
-//! from it: those samples stay in the fit, unlabelled, and the fit itself classifies them. Test labels
-//! are never used. Fits of one fold start from the best fit of the same fold, which had the same labels
-//! hidden: nothing leaks.
+//! The search of the paper runs in stages: sparsity and atoms together, then the weight of the
+//! graph, of the classes, the neighbours, the sharpness. A setting is scored by the labels hidden
+//! from it: those samples stay in the fit, unlabelled, and the fit itself classifies them. Test
+//! labels are never used. Fits of one fold start from the best fit of the same fold, which had the
+//! same labels hidden: nothing leaks.
 
 use std::path::Path;
 use std::time::Instant;
@@ -210,8 +210,8 @@ fn is_same(a: &[(String, String)], b: &[(String, String)]) -> bool {
 
 type Changes = Vec<(&'static str, String)>;
 
-/// The stages of the search, each a list of candidates. Knobs that the method lacks or the user fixed
-/// are omitted.
+/// The stages of the search, each a list of candidates. Knobs that the method lacks or the user
+/// fixed are omitted.
 fn stages<T: Real>(
     method: &dyn Method<T>,
     fixed: &[(String, String)],
@@ -316,7 +316,7 @@ impl<'a, T: Real> Search<'a, T> {
         right as f64 / self.n_labelled as f64
     }
 
-    /// Number of hidden labels by which a setting must beat the best so far: one, plus one per hundred.
+    /// Hidden labels by which a setting must beat the best so far: one, plus one per hundred.
     fn margin(&self) -> usize {
         1 + self.n_labelled / 100
     }
@@ -328,8 +328,7 @@ impl<'a, T: Real> Search<'a, T> {
             || self.monitor.stop()
     }
 
-    /// Number of hidden labels that these knobs predict correctly; `None` as soon as `needed` is out of
-    /// reach.
+    /// Hidden labels that these knobs predict correctly; `None` as soon as `needed` is out of reach.
     fn score(&mut self, knobs: &[(String, String)], needed: usize) -> Result<Option<usize>> {
         let (mut right, mut left) = (0, self.n_labelled);
         let count = self.folds.hidden.len();

@@ -81,8 +81,8 @@ fn find_neighbours<'py, T: Precise>(
     Ok(worker::run(py, None, move |_| threads::run(n_threads, search))?.0)
 }
 
-/// A graph between the samples, built with the knobs or as mixtures on given neighbours: its kind and
-/// its weights.
+/// A graph between the samples, built with the knobs or as mixtures on given neighbours: its kind
+/// and its weights.
 #[pyfunction]
 pub fn graph<'py>(
     py: Python<'py>,

@@ -97,8 +97,8 @@ pub fn run<R: Send + 'static>(
     }
 }
 
-/// Processes the rows part by part with the given number of threads; Ctrl-C ends it after the current
-/// part.
+/// Processes the rows part by part with the given number of threads; Ctrl-C ends it after the
+/// current part.
 pub fn part_by_part<T: Precise, R: Send + 'static>(
     py: Python<'_>,
     parts: Parts<T>,

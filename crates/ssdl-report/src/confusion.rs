@@ -127,8 +127,8 @@ fn shown(counts: &[Vec<usize>], n_names: usize, n_classes: usize) -> (Vec<usize>
     order.truncate(MOST_CLASSES);
     order.sort_unstable();
     let remark = format!(
-        "The table shows the {MOST_CLASSES} of {n_names} classes with most mistakes; the totals count \
-         all classes."
+        "The table shows the {MOST_CLASSES} of {n_names} classes with most mistakes; the totals \
+         count all classes."
     );
     (order, vec![remark])
 }

@@ -44,8 +44,8 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     tables
 }
 
-/// Test accuracy by the number of unlabelled samples, or by the number of labels if those differ: one
-/// curve for each data set whose splits have at least three such numbers.
+/// Test accuracy by the number of unlabelled samples, or by the number of labels if those differ;
+/// one curve for each data set whose splits have at least three such numbers.
 #[must_use]
 pub fn curves(plan: &Plan, rows: &[Row]) -> Vec<Curve> {
     plan.data.iter().filter_map(|data| curve(plan, rows, data)).collect()

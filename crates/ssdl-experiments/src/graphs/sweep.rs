@@ -28,7 +28,7 @@ pub struct Place {
     pub total: usize,
 }
 
-/// Runs the fits of a column that have no rows yet: first without a graph, then all graphs in parallel.
+/// Runs the fits of a column without rows: first without a graph, then all graphs in parallel.
 pub fn run(
     plan: &Plan,
     grid: &Grid,
@@ -40,21 +40,21 @@ pub fn run(
     let sweep = Sweep { plan, grid, problem, rows };
     let name = problem.column.name();
     let done = AtomicUsize::new(place.before);
-    let tell = |fits: usize| {
-        let now = done.fetch_add(fits, Ordering::Relaxed) + fits;
-        monitor.done(now, place.total, &name);
+    let report = |fits: usize| {
+        let count = done.fetch_add(fits, Ordering::Relaxed) + fits;
+        monitor.done(count, place.total, &name);
     };
     let missing: Vec<GridGraph> =
         grid.settings().into_iter().filter(|setting| !sweep.is_done(*setting)).collect();
     let per_setting = grid.seeds.len() * grid.knobs.manifold.len();
-    tell(per_setting * (grid.settings().len() - missing.len()));
+    report(per_setting * (grid.settings().len() - missing.len()));
     if missing.is_empty() && sweep.is_done(GridGraph::None) {
-        tell(grid.seeds.len());
+        report(grid.seeds.len());
         return Ok(());
     }
     let plain: Vec<Option<Start<f32>>> =
         grid.seeds.par_iter().map(|&seed| sweep.without_graph(seed)).collect::<Result<_>>()?;
-    tell(grid.seeds.len());
+    report(grid.seeds.len());
     let failed = Mutex::new(None);
     missing.par_iter().with_max_len(1).for_each(|&setting| {
         let stopped = failed.lock().map_or(true, |failed| failed.is_some());
@@ -62,7 +62,7 @@ pub fn run(
             return;
         }
         match sweep.with_graph(setting, &plain) {
-            Ok(()) => tell(per_setting),
+            Ok(()) => report(per_setting),
             Err(error) => {
                 if let Ok(mut failed) = failed.lock() {
                     failed.get_or_insert(error);

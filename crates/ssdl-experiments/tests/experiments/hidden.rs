@@ -1,4 +1,4 @@
-//! Cross-validation on the labels: each is predicted once by every method, and hidden from that fit.
+//! Cross-validation on the labels: each is predicted once by every method, hidden from it.
 
 use crate::common::Counter;
 use crate::tune::{fixed, options, samples};
@@ -33,7 +33,7 @@ fn every_label_is_predicted_once_and_the_best_method_is_marked() {
 
 #[test]
 fn a_hidden_label_is_not_used() {
-    // A labelled sample is its own nearest neighbour: with its label, the prediction is never wrong.
+    // A labelled sample is its own nearest neighbour: with its label, no prediction would be wrong.
     let (samples, options) = (samples(4), options());
     let labels = samples.labels().clone();
     let shuffled: Vec<Option<usize>> = (0..labels.len())
