@@ -49,7 +49,10 @@ impl<T: Real> Csr<T> {
                 }
                 last_seen[column] = row;
                 if !values[at].is_finite() {
-                    return refuse(format!("row {row}, node {column}: weight {}", values[at]));
+                    return refuse(format!(
+                        "row {row}, node {column}: weight {} is not finite",
+                        values[at]
+                    ));
                 }
             }
         }

@@ -75,11 +75,11 @@ pub fn fill<T: Real>(
         }
     }
     of_class.retain(|class| class.len() > 1);
-    let everybody: Vec<&[T]> = atoms.iter_columns().collect();
+    let all_atoms: Vec<&[T]> = atoms.iter_columns().collect();
     let mut filled = atoms.as_slice().to_vec();
     for k in first..n_atoms {
         let among = match of_class.len() {
-            0 => &everybody,
+            0 => &all_atoms,
             classes => &of_class[k % classes],
         };
         let a = rng.random_range(0..among.len());

@@ -70,8 +70,8 @@ impl Learner for LabelSpreading {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        let most = sizes.n_samples.saturating_sub(1).max(1);
-        cut_neighbours(&mut self.n_neighbors, most, notice);
+        let max = sizes.n_samples.saturating_sub(1).max(1);
+        cut_neighbours(&mut self.n_neighbors, max, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

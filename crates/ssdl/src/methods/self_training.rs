@@ -75,10 +75,10 @@ impl Learner for SelfTraining {
         let mut base = *self;
         let (mut classifier, mut objective) = base.fit_base(given, &labels, turns)?;
         let n_open = labels.len() - labels.n_labelled();
-        let most = (self.per_round * n_open as f64).ceil().clamp(1.0, n_open.max(1) as f64);
+        let limit = (self.per_round * n_open as f64).ceil().clamp(1.0, n_open.max(1) as f64);
         let (mut rounds, mut stop) = (0, Stop::Limit);
         while rounds < self.max_rounds {
-            let sure = self.sure(&classifier, samples, &labels, most as usize);
+            let sure = self.sure(&classifier, samples, &labels, limit as usize);
             if sure.is_empty() {
                 stop = Stop::Converged;
                 break;
@@ -132,7 +132,7 @@ impl SelfTraining {
         classifier: &LinearClassifier<T>,
         features: &Matrix<T>,
         labels: &Labels,
-        most: usize,
+        limit: usize,
     ) -> Vec<(usize, usize)> {
         let open = labels.unlabelled();
         let scores = classifier.scores(&features.select_columns(&open));
@@ -152,6 +152,6 @@ impl SelfTraining {
             let margins = b.1.total_cmp(&a.1);
             b.0.total_cmp(&a.0).then(margins).then(a.2.cmp(&b.2))
         });
-        sure.into_iter().take(most).map(|(_, _, i, class)| (i, class)).collect()
+        sure.into_iter().take(limit).map(|(_, _, i, class)| (i, class)).collect()
     }
 }

@@ -225,7 +225,7 @@ fn hostile_headers_are_refused_by_path_and_reason() {
         ("votes beside atoms", "vote", |p| {
             p.header["decision"] = json!({"by": "vote", "voters": "all"});
         }),
-        ("atoms of fewer classes", "do not match", |p| {
+        ("atoms of fewer classes", "do not match its atoms", |p| {
             p.header["decision"] =
                 json!({"by": "residual", "sharpness": 2.0, "class_of_atoms": [0]});
         }),

@@ -76,7 +76,7 @@ impl Stored {
     }
 }
 
-/// Where a fit stands.
+/// The state of a fit.
 struct State {
     atoms: Matrix<f64>,
     codes: Matrix<f64>,

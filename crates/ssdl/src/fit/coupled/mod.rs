@@ -75,9 +75,9 @@ impl Coupled<'_> {
 
     /// Peak bytes of a fit of this size.
     pub fn bytes(&self, sizes: &Sizes) -> u64 {
-        let most = if self.fill_atoms { usize::MAX } else { sizes.n_samples };
+        let max = if self.fill_atoms { usize::MAX } else { sizes.n_samples };
         let row = self.graph().map_or(0, |(_, graph)| graph.widest(sizes.n_samples));
-        sizes.coupled(self.n_atoms.min(most), row, self.solver)
+        sizes.coupled(self.n_atoms.min(max), row, self.solver)
     }
 
     /// Runs the alternation to its end.
