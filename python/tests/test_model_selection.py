@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_folds(three):
     assert folds(3, shuffle=False) == folds(4, shuffle=False)
 
 
-def test_a_small_class_cuts_the_number_of_folds(three):
+def test_a_small_class_reduces_the_number_of_folds(three):
     split = FewLabelSplit(8)
     with pytest.warns(FitWarning, match="4 folds instead of 8: class 2 has only 4 labels"):
         folds = list(split.split(three, three))
@@ -121,7 +121,7 @@ def test_single_labels_alone_are_refused():
 
 
 @pytest.mark.parametrize("n_splits", [1, 0, 2.5, "five"])
-def test_a_number_of_folds_that_is_none_is_refused(n_splits):
+def test_an_invalid_number_of_folds_is_refused(n_splits):
     with pytest.raises(KnobError, match="n_splits"):
         FewLabelSplit(n_splits)
 
@@ -143,7 +143,7 @@ def test_text_is_hidden_behind_none(wrap, three):
         assert {value for value in hidden if isinstance(value, str)} == set(NAMES)
 
 
-def test_rows_of_a_series_are_counted_by_place_not_by_name(three):
+def test_rows_of_a_series_are_counted_by_position_not_by_index(three):
     y = pd.Series(three, index=np.arange(len(three))[::-1])
     for hidden, held_out in FewLabelSplit(4).hide(y):
         assert np.all(hidden[held_out] == -1)
@@ -256,13 +256,13 @@ def test_the_scorer_is_pickled_and_copied(digits):
         assert twin(model, digits["new"], digits["truth"]) == expected
 
 
-def test_hidden_labels_judge_every_class(estimator, digits):
+def test_hidden_labels_score_every_class(estimator, digits):
     scores = cross_val_hidden(estimator, digits["X"], digits["few"], cv=3)
     assert scores.shape == (3,)
     assert scores.mean() > 0.5
 
 
-def test_hidden_labels_judge_what_the_fit_found(digits):
+def test_hidden_labels_score_the_transduction(digits):
     split = FewLabelSplit(3, random_state=1)
     expected = []
     for hidden, held_out in split.hide(digits["few"]):
@@ -274,24 +274,24 @@ def test_hidden_labels_judge_what_the_fit_found(digits):
     assert cross_val_hidden(line, digits["X"], digits["few"], cv=split).mean() > 0.6
 
 
-def test_folds_are_judged_side_by_side(digits):
+def test_folds_are_scored_in_parallel(digits):
     one = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3)
     two = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3, n_jobs=2)
     np.testing.assert_array_equal(one, two)
 
 
-def test_hidden_labels_judge_estimators_of_others(digits):
+def test_hidden_labels_score_other_estimators(digits):
     other = SelfTrainingClassifier(LogisticRegression(max_iter=300), threshold=0.99, max_iter=2)
     scores = cross_val_hidden(other, digits["X"] / 16, digits["few"], cv=3)
     assert scores.mean() > 0.6, "rows that it left unlabelled are predicted"
 
 
-def test_hidden_labels_are_judged_by_another_metric_and_marker(digits):
+def test_hidden_labels_are_scored_with_another_metric_and_marker(digits):
     names = np.array([f"digit {digit}" for digit in range(10)] + ["?"])
     y = pd.Series(names[digits["few"]])
 
-    def harsh(truth, said):
-        return -float(np.sum(truth != said))
+    def harsh(truth, predicted):
+        return -float(np.sum(truth != predicted))
 
     scores = cross_val_hidden(ssdl.Ridge(unlabeled="?"), digits["X"], y, cv=3, metric=harsh)
     assert np.all(scores <= 0)
@@ -318,7 +318,7 @@ def test_a_search_finds_the_better_setting(n_jobs, digits):
     pd.DataFrame(results)
 
 
-def test_a_search_is_what_it_found(digits):
+def test_a_search_behaves_like_its_best_estimator(digits):
     search = FewLabelSearch(small(ssdl.SSDLGA), {"sparsity": [0.3]}, cv=2)
     assert hasattr(search, "predict_proba")
     assert not hasattr(search, "classes_")
@@ -328,8 +328,8 @@ def test_a_search_is_what_it_found(digits):
     model = search.best_estimator_
     assert is_classifier(search)
     for name in ["predict", "predict_proba", "decision_function", "transform"]:
-        said, expected = getattr(search, name)(digits["new"]), getattr(model, name)(digits["new"])
-        np.testing.assert_array_equal(said, expected)
+        found, expected = getattr(search, name)(digits["new"]), getattr(model, name)(digits["new"])
+        np.testing.assert_array_equal(found, expected)
     assert search.inverse_transform(search.codes_).shape == (300, 64)
     assert search.score(digits["new"], digits["truth"]) > 0.6
     np.testing.assert_array_equal(search.transduction_, model.transduction_)
@@ -352,11 +352,11 @@ def test_searches_are_cloned_and_pickled(digits):
     np.testing.assert_array_equal(back.transduction_, search.transduction_)
 
 
-def f1_macro(truth, said):
-    return f1_score(truth, said, average="macro")
+def f1_macro(truth, predicted):
+    return f1_score(truth, predicted, average="macro")
 
 
-def test_a_search_without_a_last_fit_only_says_what_is_best(digits):
+def test_a_search_without_refit_only_finds_the_best(digits):
     search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2, refit=False)
     search.fit(digits["X"], digits["few"])
     assert search.best_params_["ridge"] in (1.0, 0.1)
@@ -397,12 +397,12 @@ def test_the_error_itself_is_raised_if_every_candidate_fails(digits):
     search = FewLabelSearch(ssdl.Ridge(), {"prepare": ["nonsense", "rubbish"]}, cv=2)
     with pytest.raises(ssdl.errors.UnknownNameError, match="nonsense"):
         search.fit(digits["X"], digits["few"])
-    search = FewLabelSearch(ssdl.Ridge(), {}, cv=2, metric=lambda truth, said: np.nan)
+    search = FewLabelSearch(ssdl.Ridge(), {}, cv=2, metric=lambda truth, predicted: np.nan)
     with pytest.raises(ValueError, match="every candidate scored nan"):
         search.fit(digits["X"], digits["few"])
 
 
-def test_a_search_of_nothing_or_of_the_unknown_is_refused(digits):
+def test_empty_grids_and_unknown_parameters_are_refused(digits):
     with pytest.raises(ValueError, match="no candidate"):
         FewLabelSearch(ssdl.Ridge(), []).fit(digits["X"], digits["few"])
     with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
@@ -413,7 +413,7 @@ def test_a_search_of_nothing_or_of_the_unknown_is_refused(digits):
         FewLabelSearch(ssdl.Ridge(), {}, metric="f1").fit(digits["X"], digits["few"])
 
 
-def test_a_search_tells_how_far_it_is_if_asked(digits, capsys):
+def test_a_search_prints_its_progress_on_request(digits, capsys):
     search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2)
     search.fit(digits["X"], digits["few"])
     assert capsys.readouterr().out == ""
