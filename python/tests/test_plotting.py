@@ -176,7 +176,7 @@ def test_confusion_counts_labelled_samples_only(model, digits):
     some = digits["truth"].copy()
     some[150:] = -1
     ax = plotting.plot_confusion(model, digits["new"], some)
-    assert "of 150 labelled samples" in drawn(ax)
+    assert "on 150 labelled samples" in drawn(ax)
     counts = ax.images[0].get_array()
     assert counts.sum() == 150
     assert words(ax.xaxis) == words(ax.yaxis) == [str(digit) for digit in range(10)]
