@@ -1,8 +1,8 @@
-"""Write python/ssdl/_methods.py: one class for each method of the register.
+"""Write python/ssdl/_methods.py: one class per method of the register.
 
 Usage: python python/generate.py [--check]
 
-Names, defaults, ranges and sentences come from the installed extension, so they cannot differ
+Names, defaults, ranges and descriptions come from the installed extension, so they cannot differ
 from the library's. With --check nothing is written; the exit code says whether the file is current.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 TARGET = Path(__file__).parent / "ssdl" / "_methods.py"
 
 ACRONYMS = {"ssdl", "ga", "ussdl", "sc", "svm"}
-# Where scikit-learn has one spelling for all its estimators.
+# Names that scikit-learn uses in all its estimators.
 SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
 TYPES = {
     "whole_from": "int",
@@ -28,7 +28,7 @@ TYPES = {
     "text": "str",
 }
 
-HEAD = '''"""The methods as classes; python/generate.py writes them from the register."""
+HEAD = '''"""The methods as classes, generated from the register by python/generate.py."""
 
 from numbers import Integral, Real
 
@@ -67,22 +67,26 @@ class {name}({base}):
 
 ATTRIBUTES = [
     ("classes_", "ndarray of shape (n_classes,)", "The classes, sorted, in the type of `y`."),
-    ("transduction_", "ndarray of shape (n_samples,)", "Classes found for the training samples."),
+    (
+        "transduction_",
+        "ndarray of shape (n_samples,)",
+        "Predictions of the fit for the training samples.",
+    ),
     (
         "label_distributions_",
         "ndarray of shape (n_samples, n_classes)",
-        "Shares of the classes in each training sample.",
+        "Class probabilities of each training sample.",
     ),
-    ("n_iter_", "int", "Outer iterations."),
+    ("n_iter_", "int", "Number of iterations."),
     ("objective_", "dict", "The objective at the end, by term, and its `total`."),
     ("trace_", "dict of columns", "The objective after every step of the fit."),
     ("termination_condition_", "str", "Why the fit stopped."),
-    ("converged_", "bool", "Whether the fit settled before its limit."),
-    ("n_features_in_", "int", "Features of a sample."),
+    ("converged_", "bool", "Whether the fit converged before its limit."),
+    ("n_features_in_", "int", "Number of features of a sample."),
     (
         "feature_names_in_",
         "ndarray of shape (n_features_in_,)",
-        "Names of the columns, if `X` had names that are all text.",
+        "Column names of `X`, if all are strings.",
     ),
 ]
 ATOM_ATTRIBUTES = [
@@ -92,15 +96,15 @@ ATOM_ATTRIBUTES = [
         "Atoms, in the space of prepared samples.",
     ),
     ("codes_", "ndarray of shape (n_samples, n_atoms)", "Codes of the training samples."),
-    ("n_revived_", "int", "Atoms that nobody used, replaced during the fit."),
+    ("n_revived_", "int", "Number of unused atoms that were replaced during the fit."),
 ]
 LINEAR_ATTRIBUTES = [
     (
         "coef_",
         "ndarray of shape (n_classes, n_atoms or n_prepared_features)",
-        "Weights of the classifier; none where training samples vote.",
+        "Weights of the linear classifier; missing if training samples vote.",
     ),
-    ("intercept_", "ndarray of shape (n_classes,)", "Bias of the classifier."),
+    ("intercept_", "ndarray of shape (n_classes,)", "Bias of the linear classifier."),
 ]
 
 EXAMPLE = """\
@@ -115,8 +119,8 @@ True"""
 
 
 def extension():
-    """The Rust module alone: the package around it may be what is to be written."""
-    # A script's own folder comes first among the places, and there the package is not compiled.
+    """The Rust module alone, as the package around it may be out of date."""
+    # The script's own folder comes first in the path, but the package there is not compiled.
     for folder in map(Path, sys.path):
         for suffix in importlib.machinery.EXTENSION_SUFFIXES:
             for path in (folder / "ssdl").glob(f"_ssdl*{suffix}"):
@@ -145,7 +149,7 @@ def is_number(text):
 
 
 def default(knob):
-    """The default as a value of Python."""
+    """The default as a Python value."""
     text, kind = knob["default"], knob["kind"]
     if kind == "switch":
         return text == "true"
@@ -190,43 +194,47 @@ SPARSE_OUTPUT = (
     "sparse_output",
     False,
     "bool",
-    "Whether ``transform`` gives codes as a CSR array.",
+    "Whether ``transform`` returns codes as a CSR array.",
 )
 
 
 def common_parameters(module):
-    """Parameters that belong to every fit: name, default, type, sentences."""
+    """Parameters of every fit: name, default, type, description."""
     prepare = tuple(module.default_preparation())
     return [
         (
             "prepare",
             prepare,
             "sequence of str, or str",
-            "Preparation steps, fitted on the training samples, kept in the model and applied to "
-            "every sample; empty for none. The notes list them.",
+            "Preparation (preprocessing) steps, fitted on the training samples, kept in the model "
+            "and applied to every sample; empty for none. The notes list them.",
         ),
         (
             "image_shape",
             None,
             "(int, int) or None",
-            "Height and width, where samples are images (pixels row by row).",
+            "Height and width, if samples are images (pixels row by row).",
         ),
         (
             "unlabeled",
             None,
             "object",
-            "What marks a sample without a label in `y`, besides None, NaN and NA, which always do "
-            "so. By default -1, unless there is only one other class: then -1 is a class.",
+            "Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless "
+            "there is only one other class: then -1 is a class.",
         ),
-        ("memory_limit", None, "int or None", "Bytes that the fit may use."),
+        ("memory_limit", None, "int or None", "Maximum number of bytes that the fit may use."),
         (
             "random_state",
             0,
             "int, RandomState instance or None",
-            "Seed of everything random. The same seed gives the same bits for any `n_jobs`; None "
-            "draws a seed.",
+            "Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.",
         ),
-        ("n_jobs", None, "int or None", "Threads; None is 1 unless joblib says otherwise, -1 all."),
+        (
+            "n_jobs",
+            None,
+            "int or None",
+            "Number of threads; None means 1 unless joblib says otherwise, -1 all.",
+        ),
         ("verbose", 0, "int", "1 prints a line for every iteration, 2 for every step."),
     ]
 
@@ -313,7 +321,7 @@ def written(method, common, steps):
 
 
 def quoted(value):
-    """Text in double quotes, as the rest of the package has it."""
+    """A literal with double quotes, as in the rest of the package."""
     return repr(value).replace("'", '"')
 
 

@@ -1,6 +1,6 @@
 """Classification with few labels by semi-supervised dictionary learning.
 
-Estimators in the manner of scikit-learn; -1, None, NaN and NA in ``y`` mean "no label".
+Estimators in the style of scikit-learn; -1, None, NaN and NA in ``y`` mean "no label".
 """
 
 from importlib.metadata import version as _version

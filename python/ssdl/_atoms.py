@@ -1,4 +1,4 @@
-"""What the classifiers with atoms share: codes, reconstructions, learning on."""
+"""What the classifiers with atoms share: codes, reconstructions, partial fits."""
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,11 +11,11 @@ from ._request import sparse_rows
 from .errors import GraphError, SamplesError, ShapeError
 
 
-class WritesSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """Whatever has atoms in ``components_`` to write samples with."""
+class ReconstructsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Anything with atoms in ``components_``, from which samples are reconstructed."""
 
     def inverse_transform(self, X):
-        """Samples as their codes write them, in the space that the atoms live in.
+        """Reconstruct samples from their codes, in the space of the atoms.
 
         Parameters
         ----------
@@ -25,7 +25,7 @@ class WritesSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         samples : ndarray of shape (n_samples, n_prepared_features)
-            ``X @ components_``; a preparation is not undone.
+            ``X @ components_``; the preparation is not undone.
         """
         check_is_fitted(self)
         atoms = self.components_
@@ -40,23 +40,23 @@ class WritesSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
 
-class DictionaryClassifier(WritesSamples, FewLabelClassifier):
+class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
     """Base of the classifiers that learn atoms; see the subclasses."""
 
     def partial_fit(self, X, y, classes=None):
-        """Learn on from more samples, from where the last fit ended.
+        """Continue the last fit with more samples.
 
-        The samples before are kept and learnt from, too: the result is a fit of all of them, which
-        atoms, codes and preparation enter as they are. The cost of a call grows with all samples.
+        Earlier samples are kept: the result is a fit of all of them that starts from the current
+        atoms, codes and preparation. The cost of a call grows with the number of all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Further samples.
+            More samples.
         y : array-like of shape (n_samples,)
             Their labels, as in ``fit``.
         classes : array-like, default=None
-            All classes there will be, of which the first calls may not show each one.
+            All classes, including those that the first calls may not contain.
 
         Returns
         -------
@@ -67,24 +67,24 @@ class DictionaryClassifier(WritesSamples, FewLabelClassifier):
         first = not hasattr(self, "_model")
         dtype = [np.float64, np.float32] if first else self._model.precision
         rows = self._samples(X, dtype, reset=first)
-        further = _labels.as_column(y)
-        check_consistent_length(rows, further)
+        added = _labels.as_column(y)
+        check_consistent_length(rows, added)
         known = None if classes is None else _labels.as_column(classes)
         if first:
-            labels = _labels.read(further, self.unlabeled, known)
+            labels = _labels.read(added, self.unlabeled, known)
             return self._learn_from(rows, labels)
         if not hasattr(self, "_training"):
             raise SamplesError(
-                "files and pickles leave the training samples out, which are learnt from again: "
+                "files and pickles do not hold the training samples, which partial_fit needs: "
                 "fit all samples at once"
             )
         before, graph = self._training
         if graph is not None:
             raise GraphError(
-                "the graph that was given knows only the samples it was given with: fit all "
-                "samples with a graph of all"
+                "the given graph covers only the samples of the last fit: fit all samples with a "
+                "graph of all"
             )
-        labels = _labels.followed(self.classes_, self._model.labels, further, self.unlabeled, known)
+        labels = _labels.extended(self.classes_, self._model.labels, added, self.unlabeled, known)
         return self._learn_from(np.concatenate([before, rows]), labels, start=self._model)
 
     def transform(self, X):
@@ -98,7 +98,8 @@ class DictionaryClassifier(WritesSamples, FewLabelClassifier):
         Returns
         -------
         codes : ndarray or CSR array of shape (n_samples, n_atoms)
-            As ``sparse_output`` says. For the training samples, ``codes_`` has those of the fit.
+            A CSR array if ``sparse_output`` is set. For the training samples, ``codes_`` has the
+            codes of the fit.
         """
         check_is_fitted(self)
         rows = self._samples(X, self._model.precision)
@@ -117,7 +118,7 @@ class DictionaryClassifier(WritesSamples, FewLabelClassifier):
 
     @property
     def n_revived_(self):
-        """Atoms that nobody used, replaced during the fit."""
+        """Number of unused atoms that were replaced during the fit."""
         return self._learnt.revived_atoms
 
     @property

@@ -1,6 +1,6 @@
-"""What all classifiers share: checks of the input, the call of the library, what was learnt.
+"""What all classifiers share: input checks, the call of the library, attributes.
 
-The classes themselves are written from the register of methods, into ``_methods.py``.
+The classes themselves are generated from the register of methods, in ``_methods.py``.
 """
 
 import copy
@@ -32,14 +32,14 @@ COMMON_CONSTRAINTS = {
     "verbose": ["verbose"],
 }
 
-# What a check of samples writes down about them.
-OF_SAMPLES = ("n_features_in_", "feature_names_in_", "_nameless")
+# Attributes that the check of the samples sets.
+SAMPLE_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "_nameless")
 
 
 class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers; see the subclasses."""
 
-    # Name in the register, and the name of each knob there by the name of its parameter.
+    # The method's name in the register, and its knobs by the name of the parameter.
     _method: str
     _knobs: dict
 
@@ -49,7 +49,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, float32 or float64; the model keeps the number type.
+            Samples, float32 or float64; the model keeps the dtype.
         y : array-like of shape (n_samples,)
             Labels: numbers or text. None, NaN, NA and ``unlabeled`` (-1) mean "no label".
 
@@ -61,17 +61,17 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, y)
 
     def add_labels(self, indices, y, X=None):
-        """Learn again with more labels for the training samples, from where the last fit ended.
+        """Continue the last fit with more labels for the training samples.
 
         Parameters
         ----------
         indices : array-like of int, or mask of shape (n_samples,)
-            Training samples, such as those of ``query``.
+            Training samples, such as those from ``query``.
         y : array-like
-            Their labels; a class may be new. "No label" takes one away.
+            Their labels; a class may be new. "No label" removes a label.
         X : array-like of shape (n_samples, n_features), default=None
-            The training samples again; only needed where the estimator comes from a file, a
-            pickle or a copy, which do not hold them raw.
+            The training samples again; needed only if the estimator comes from a file or a pickle,
+            which do not hold them raw.
 
         Returns
         -------
@@ -84,41 +84,40 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return self._learn_from(rows, labels, graph=graph, start=self._model)
 
     def query(self, n=10, X=None):
-        """Samples whose labels would help most, best first.
+        """Samples whose labels would help most (active learning), best first.
 
-        The samples that speak for most of what is undecided around them: uncertain ones, but no
-        two that are alike.
+        Uncertain samples that represent many other uncertain ones, no two of them alike.
 
         Parameters
         ----------
         n : int, default=10
-            How many.
+            Number of samples.
         X : array-like of shape (n_candidates, n_features), default=None
-            Samples to choose among; None chooses among the unlabelled training samples.
+            Samples to choose from; None chooses from the unlabelled training samples.
 
         Returns
         -------
         indices : ndarray of shape (at most n,)
-            Row numbers in ``X``, or of training samples: what ``add_labels`` takes.
+            Row numbers in ``X``, or of the training samples, as ``add_labels`` takes them.
         """
         check_is_fitted(self)
         rows = None if X is None else self._samples(X, self._model.precision)
         return self._model.query(check_scalar(n, "n", Integral, min_val=0), rows, self._threads())
 
     def predict(self, X):
-        """Classes of samples, each judged independently of the others.
+        """Predict the classes of samples, each independently of the others.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, raw: the model prepares them as it did the training samples.
+            Raw samples: the model prepares them like the training samples.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. For the training samples, ``transduction_`` has what the fit itself found.
+            Classes. For the training samples, ``transduction_`` has the predictions of the fit.
         """
-        classes = self._said(X)[0]
+        classes = self._predict(X)[0]
         return self.classes_[classes]
 
     def predict_proba(self, X):
@@ -134,7 +133,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; rows sum to one.
         """
-        return self._said(X)[2]
+        return self._predict(X)[2]
 
     def decision_function(self, X):
         """Scores of the classes: the highest wins.
@@ -147,9 +146,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
-            With two classes, the score of the second less that of the first.
+            With two classes, the score of the second minus that of the first.
         """
-        scores = self._said(X)[1]
+        scores = self._predict(X)[1]
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def score(self, X, y, sample_weight=None):
@@ -162,7 +161,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels; unlabelled samples do not count.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts.
+            Weight of each sample.
 
         Returns
         -------
@@ -172,40 +171,40 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         known, values = _labels.is_labelled(y, self.unlabeled, self.classes_)
         check_consistent_length(values, sample_weight)
-        said = self.predict(X)
-        check_consistent_length(values, said)
+        predicted = self.predict(X)
+        check_consistent_length(values, predicted)
         if not known.any():
             warnings.warn("no sample has a label", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         truth = _labels.tidy(values[known])
-        return accuracy_score(truth, said[known], sample_weight=weights)
+        return accuracy_score(truth, predicted[known], sample_weight=weights)
 
     def save(self, path):
-        """Write the model to a file, which the program ``ssdl`` and ``ssdl.load`` read.
+        """Write the model to a file that the program ``ssdl`` and ``ssdl.load`` can read.
 
         Parameters
         ----------
         path : str or path-like
-            The file; one that exists is replaced once the new one is whole.
+            The file; an existing one is replaced once the new one is complete.
         """
         check_is_fitted(self)
         self._model.save(os.fspath(path))
 
     @property
     def transduction_(self):
-        """Classes that the fit found for the training samples, labelled ones included."""
+        """Predictions of the fit for the training samples, labelled ones included."""
         classes = self._learnt.transduction(self._threads())[0]
         return self.classes_[classes]
 
     @property
     def label_distributions_(self):
-        """Shares of the classes in each training sample, (n_samples, n_classes)."""
+        """Class probabilities of each training sample, (n_samples, n_classes)."""
         return self._learnt.transduction(self._threads())[2]
 
     @property
     def n_iter_(self):
-        """Outer iterations of the fit."""
+        """Number of iterations of the fit."""
         return self._learnt.iterations
 
     @property
@@ -230,12 +229,12 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def trace_(self):
-        """The objective after every step of the fit: a dict of columns, ready for a frame."""
+        """The objective after every step of the fit: a dict of columns, ready for a DataFrame."""
         return self._learnt.trace
 
     @property
     def converged_(self):
-        """Whether the fit settled before its limit."""
+        """Whether the fit converged before its limit."""
         return not self._learnt.reached_limit
 
     def __sklearn_is_fitted__(self):
@@ -248,22 +247,22 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def __getstate__(self):
         state = dict(super().__getstate__())
-        # The caller's own array: a file or a pickle is for the model.
+        # The caller's own array: a pickle holds only the model.
         state.pop("_training", None)
         return state
 
     def __copy__(self):
-        return self._twin(copy.copy)
+        return self._copied(copy.copy)
 
     def __deepcopy__(self, memory):
-        return self._twin(lambda value: copy.deepcopy(value, memory))
+        return self._copied(lambda value: copy.deepcopy(value, memory))
 
-    def _twin(self, copied):
-        """A copy within the process shares the training samples, which nobody changes."""
-        twin = type(self).__new__(type(self))
+    def _copied(self, copy_value):
+        """A copy within the process shares the training samples, which are never changed."""
+        other = type(self).__new__(type(self))
         for name, value in vars(self).items():
-            setattr(twin, name, value if name == "_training" else copied(value))
-        return twin
+            setattr(other, name, value if name == "_training" else copy_value(value))
+        return other
 
     @property
     def _learnt(self):
@@ -276,28 +275,29 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no {name}: training samples vote")
         return linear
 
-    def _said(self, X):
+    def _predict(self, X):
+        """Indices of the classes, scores and probabilities."""
         check_is_fitted(self)
         rows = self._samples(X, self._model.precision)
         return self._model.predict(rows, self._threads())
 
     def _learn(self, X, y, graph=None):
         self._validate_params()
-        before = {name: vars(self)[name] for name in OF_SAMPLES if name in vars(self)}
+        before = {name: vars(self)[name] for name in SAMPLE_ATTRIBUTES if name in vars(self)}
         try:
             rows = self._samples(X, [np.float64, np.float32], reset=True)
             labels = _labels.read(y, self.unlabeled)
             check_consistent_length(rows, labels.indices)
             return self._learn_from(rows, labels, graph=graph)
         except BaseException:
-            # The model that is still there was fitted on other samples.
-            for name in OF_SAMPLES:
+            # The existing model was fitted on other samples.
+            for name in SAMPLE_ATTRIBUTES:
                 vars(self).pop(name, None)
             vars(self).update(before)
             raise
 
     def _learn_from(self, rows, labels, graph=None, start=None):
-        """The call of the library; an estimator that it refuses stays as it was."""
+        """Call the library; if it fails, the estimator stays as it was."""
         request = self._request(labels) | {"graph": given(graph, len(rows)), "start": start}
         model, notices = _ssdl.fit(rows, labels.indices, request, self._report())
         for notice in notices:
@@ -308,19 +308,19 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         if model.reached_limit:
             warnings.warn(
                 f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
-                f"before it settled; raise {self._limits()}",
+                f"before it converged; raise {self._limits()}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         return self
 
     def _limits(self):
-        """The parameters that end a fit."""
+        """The parameters that limit a fit."""
         names = ("max_iter", "max_epochs", "max_rounds", "tol")
         return " or ".join(name for name in names if name in self._knobs)
 
     def _training_samples(self, X):
-        """The training samples and the graph they were given with."""
+        """The training samples and the graph that was given with them."""
         if X is not None:
             rows = self._samples(X, self._model.precision)
             check_consistent_length(rows, self._model.labels)
@@ -336,15 +336,15 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         if reset:
             self._nameless = False
         elif getattr(self, "_nameless", False) and hasattr(X, "to_numpy"):
-            # A file does not keep the names of columns: there is nothing to compare them with.
+            # A file does not keep column names: there is nothing to compare them with.
             X = X.to_numpy()
-        return samples(self, X, dtype, reset=reset, most=getattr(self, "memory_limit", None))
+        return samples(self, X, dtype, reset=reset, limit=getattr(self, "memory_limit", None))
 
     def _threads(self):
         return threads(self.n_jobs)
 
     def _request(self, labels):
-        """What the library is asked, apart from the samples."""
+        """The request to the library, apart from the samples."""
         return {
             "method": self._method,
             "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
@@ -357,12 +357,12 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         }
 
     def _report(self):
-        # The one step that every iteration of every method with atoms has.
+        # Every iteration of every method with atoms has this step.
         return reporter(type(self).__name__, self.verbose, "dictionary")
 
     @classmethod
-    def _of_model(cls, model):
-        """The estimator that would have been fitted to this model."""
+    def _from_model(cls, model):
+        """The fitted estimator that holds this model."""
         defaults = {
             name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()
         }
@@ -386,7 +386,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
 
 class TakesGraph:
-    """A classifier with a graph between the samples, which users may bring."""
+    """A classifier with a graph between the samples, which users may provide."""
 
     def fit(self, X, y, graph=None):
         """Learn from a few labelled and many unlabelled samples.
@@ -394,15 +394,15 @@ class TakesGraph:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, float32 or float64; the model keeps the number type.
+            Samples, float32 or float64; the model keeps the dtype.
         y : array-like of shape (n_samples,)
             Labels: numbers or text. None, NaN, NA and ``unlabeled`` (-1) mean "no label".
         graph : {array-like, sparse matrix}, default=None
-            A graph of your own between these samples, instead of the one that the parameters
-            describe: symmetric weights, at least zero (sparse, of shape (n_samples, n_samples));
-            weights with which samples are mixed from others (sparse, rows that sum to one); or
-            the neighbours of each sample (int, of shape (n_samples, n_neighbors)). New samples are
-            tied to the training samples by distance.
+            Your own graph between these samples, instead of the one that the parameters describe:
+            symmetric, non-negative weights (sparse, of shape (n_samples, n_samples)); weights that
+            mix each sample from others (sparse, rows that sum to one); or the neighbours of each
+            sample (int, of shape (n_samples, n_neighbors)). New samples are joined to the training
+            samples by distance.
 
         Returns
         -------

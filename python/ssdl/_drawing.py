@@ -1,4 +1,4 @@
-"""What the pictures share: panels, images, bars, and the shape of a sample or an atom."""
+"""What the plots share: panels, images, bars, and the shape of a sample or an atom."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -6,12 +6,12 @@ from sklearn.utils.validation import check_is_fitted
 from ._folds import last_step
 from .errors import KnobError
 
-# What these steps give is no image any more.
+# The output of these steps is no longer an image.
 NO_IMAGE = ("pca", "projection", "gradients", "join")
 
 
 def pyplot():
-    """matplotlib, which only those who draw need."""
+    """Import matplotlib, which only plots need."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -22,18 +22,18 @@ def pyplot():
 
 
 def axes_for(plt, ax, size):
-    """The axes that were handed over, or new ones."""
+    """The given axes, or new ones."""
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def check_count(name, value):
-    """Refuse to draw nothing."""
+    """Check that there is something to draw."""
     if value is not None and value < 1:
         raise KnobError(f"{name}: expected a whole number, 1 or more, got {value!r}")
 
 
 def learnt(estimator, name, what):
-    """The estimator that has an attribute, inside of searches and pipelines."""
+    """The estimator with this attribute, inside a search or pipeline."""
     model = _inner(estimator)
     if not hasattr(model, name):
         check_is_fitted(model)
@@ -47,7 +47,7 @@ def _inner(estimator):
 
 
 def prepared_shape(model):
-    """Height and width of an atom as far as the preparation tells; None if it is no image."""
+    """Height and width of an atom, as far as known; None if it is not an image."""
     shape = model.image_shape
     steps = [model.prepare] if isinstance(model.prepare, str) else model.prepare
     for step in steps:
@@ -60,7 +60,7 @@ def prepared_shape(model):
 
 
 def sample_shape(estimator, image_shape, n_features):
-    """Height and width of a sample; None if it is no image."""
+    """Height and width of a sample; None if it is not an image."""
     shape = image_shape
     if shape is None:
         shape = getattr(_inner(estimator), "image_shape", None)
@@ -68,7 +68,7 @@ def sample_shape(estimator, image_shape, n_features):
 
 
 def mosaic(images, columns):
-    """One picture of many, row by row, with gaps of NaN."""
+    """Many images in one, row by row, with gaps of NaN."""
     count, height, width = images.shape
     columns = min(columns or _columns(count, height, width), count)
     gap = max(1, round(max(height, width) / 16))
@@ -81,14 +81,14 @@ def mosaic(images, columns):
 
 
 def _columns(count, height, width):
-    """Columns that leave few places empty in a picture a bit wider than high."""
+    """Number of columns that leaves few empty cells in a picture slightly wider than high."""
     ideal = np.sqrt(1.4 * count * height / width)
     near = range(max(1, int(0.8 * ideal)), int(np.ceil(1.3 * ideal)) + 1)
     return min(near, key=lambda columns: (-count % columns, abs(columns - ideal)))
 
 
-def within(iterations):
-    """Places of steps: iteration k ends at k, its steps lie evenly before."""
+def step_positions(iterations):
+    """Positions of steps: iteration k ends at k, its steps are spaced evenly before."""
     places = np.empty(len(iterations))
     for each in np.unique(iterations):
         steps = np.flatnonzero(iterations == each)
@@ -97,7 +97,7 @@ def within(iterations):
 
 
 def panels(plt, count, shape, *, columns=5, aside=False):
-    """A figure and a list of its axes, one for each sample; the first one apart if aside."""
+    """A figure and a list of its axes, one per sample; the first one set apart if aside."""
     apart = int(aside)
     lines = -(-(count - apart) // columns)
     columns = -(-(count - apart) // lines)
@@ -105,7 +105,7 @@ def panels(plt, count, shape, *, columns=5, aside=False):
     size = max(4.0, (columns + 1.2 * apart) * width), 0.4 + lines * 2.1
     figure = plt.figure(figsize=size, layout="constrained")
     grid = figure.add_gridspec(lines, columns + apart, width_ratios=[1.2] * apart + [1] * columns)
-    # Bars are only compared at one height.
+    # Bars can be compared only at equal height.
     first = grid[0, 0] if shape is None else grid[:, 0]
     axes = [figure.add_subplot(first)] if aside else []
     for place in range(count - apart):
@@ -114,7 +114,7 @@ def panels(plt, count, shape, *, columns=5, aside=False):
 
 
 def draw_samples(axes, rows, shape, titles):
-    """Samples as images, or their features as bars on one scale."""
+    """Draw samples as images, or their features as bars on one scale."""
     low, high = min(0.0, rows.min()), max(0.0, rows.max())
     margin = 0.05 * (high - low) or 1.0
     for ax, row, title in zip(axes, rows, titles, strict=True):
@@ -129,19 +129,19 @@ def draw_samples(axes, rows, shape, titles):
         ax.set_title(title, fontsize="medium")
 
 
-def frame(ax, colour, whole):
-    """A coloured frame, dashed unless whole, so that it is seen without colours, too."""
+def frame(ax, colour, solid):
+    """Draw a coloured frame, solid or dashed, so that it can be told apart without colour."""
     for spine in ax.spines.values():
         spine.set(color=colour, linewidth=2.5, capstyle="butt")
-        spine.set_linestyle("-" if whole else (0, (2, 1.5)))
+        spine.set_linestyle("-" if solid else (0, (2, 1.5)))
 
 
 def whole_ticks(*axes):
-    """Ticks at whole numbers only."""
+    """Put ticks at whole numbers only."""
     for axis in axes:
         axis.get_major_locator().set_params(integer=True)
 
 
 def longest(classes):
-    """Letters in the longest name of a class."""
+    """Length of the longest class name."""
     return max(len(str(each)) for each in classes)

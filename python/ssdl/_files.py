@@ -9,10 +9,9 @@ BY_METHOD = {getattr(_methods, name)._method: getattr(_methods, name) for name i
 
 
 def load(path):
-    """Read a model file, whoever wrote it.
+    """Read a model file, written by this package, the program or the Rust library.
 
-    Class names that are all written as numbers come back as numbers; names of columns are not
-    kept in the file.
+    Class names become numbers if all of them are; the file does not keep column names.
 
     Parameters
     ----------
@@ -22,10 +21,10 @@ def load(path):
     Returns
     -------
     estimator : object
-        Fitted estimator of the class whose ``fit`` makes such a model.
+        Fitted estimator of the class that makes such models.
     """
     model = _ssdl.Model.load(os.fspath(path))
     if model.method not in BY_METHOD:
         known = ", ".join(BY_METHOD)
         raise UnknownNameError(f"unknown method `{model.method}`; known: {known}")
-    return BY_METHOD[model.method]._of_model(model)
+    return BY_METHOD[model.method]._from_model(model)

@@ -1,4 +1,4 @@
-"""Folds of the labelled samples, and what it takes to judge a fit by labels hidden from it."""
+"""Folds of the labelled samples, and the score of a fit on hidden labels."""
 
 import time
 import warnings
@@ -17,18 +17,18 @@ class FewLabelSplit(BaseCrossValidator):
     """Stratified folds over the labelled samples; unlabelled ones are in every training set.
 
     A class with a single label stays in every training set, as holding it out would lose the
-    class: no fold judges it. A class with fewer labels than folds cuts the number of folds to
-    the size of the smallest class of two or more labels, with a warning.
+    class; no fold tests it. If a class has fewer labels than there are folds, the number of folds
+    is reduced to the size of the smallest class with two or more labels, with a warning.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Folds, 2 or more.
+        Number of folds, 2 or more.
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless there
+        is only one other class: then -1 is a class.
     shuffle : bool, default=True
-        Whether the samples of a class are shuffled before they are dealt out.
+        Whether the samples of a class are shuffled before they are split.
     random_state : int, RandomState instance or None, default=0
         Seed of the shuffling.
 
@@ -58,14 +58,14 @@ class FewLabelSplit(BaseCrossValidator):
         X : object, default=None
             Ignored.
         y : array-like of shape (n_samples,), default=None
-            Labels; small classes may cut the number.
+            Labels; small classes may reduce the number.
         groups : object, default=None
             Ignored.
 
         Returns
         -------
         n_splits : int
-            What was asked for, if there is no `y`.
+            As given to the constructor, if `y` is None.
         """
         return self.n_splits if y is None else self._possible(self._counts(y)[1])
 
@@ -91,7 +91,7 @@ class FewLabelSplit(BaseCrossValidator):
         return super().split(X, y)
 
     def hide(self, y):
-        """Labels with those of a fold hidden, for fits on all rows.
+        """For each fold, the labels with those of the fold hidden, for fits on all rows.
 
         Parameters
         ----------
@@ -101,8 +101,8 @@ class FewLabelSplit(BaseCrossValidator):
         Yields
         ------
         y_hidden : ndarray of shape (n_samples,)
-            A copy of `y` with the marker in the rows of the fold: ``unlabeled`` if one was
-            chosen, else -1 among numbers; None in text, and wherever -1 is a class.
+            A copy of `y` with the marker in the rows of the fold: ``unlabeled`` if given, else -1
+            for numbers; None for text, or if -1 is a class.
         held_out : ndarray
             Rows of the fold.
         """
@@ -127,7 +127,7 @@ class FewLabelSplit(BaseCrossValidator):
         return labels, np.bincount(labels.indices[labels.indices >= 0])
 
     def _possible(self, counts):
-        """Number of folds that the classes allow."""
+        """The number of folds that the classes allow."""
         if counts.max() < 2:
             raise LabelsError(
                 "labels: every class has one sample with a label, and holding it out would lose "
@@ -157,12 +157,12 @@ class FewLabelSplit(BaseCrossValidator):
         marker = _labels.MARKER if self.unlabeled is None else self.unlabeled
         if _holds(values.dtype, marker) and marker not in classes:
             return values.copy(), marker
-        # NumPy would cut a marker that is longer than the labels.
+        # NumPy would truncate a marker that is longer than the labels.
         return values.astype(object), marker if isinstance(marker, str) else None
 
 
 def _holds(dtype, marker):
-    """Whether numbers of this type can be the marker."""
+    """Whether an array of this type can hold the marker."""
     if not _labels._is_number(marker):
         return False
     if dtype.kind == "f":
@@ -173,43 +173,43 @@ def _holds(dtype, marker):
 
 
 def splitter(cv, estimator):
-    """Folds from a number of them, with the marker that the estimator was given."""
+    """The folds for `cv`; a number takes the marker of the estimator."""
     if isinstance(cv, FewLabelSplit):
         return cv
     return FewLabelSplit(cv, unlabeled=marker_of(estimator))
 
 
 def last_step(estimator):
-    """What a pipeline ends in; anything else is its own last step."""
+    """The last step of a pipeline; anything else is its own last step."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[-1][1]
     return estimator
 
 
 def marker_of(estimator):
-    """The marker of unlabelled samples that an estimator was given, if it has one."""
+    """The estimator's marker of unlabelled samples, if it has one."""
     estimator = last_step(estimator)
     inner = getattr(estimator, "estimator", None)
     return marker_of(inner) if inner is not None else getattr(estimator, "unlabeled", None)
 
 
-def judge(estimator, X, y, fold, metric, fit_params):
-    """Fit on all rows with the labels of a fold hidden; its score and the seconds of the fit."""
+def score_fold(estimator, X, y, fold, metric, fit_params):
+    """Fit on all rows with the labels of a fold hidden: the score on them, and the fit time."""
     hidden, held_out = fold
     start = time.perf_counter()
     estimator.fit(X, hidden, **(fit_params or {}))
     seconds = time.perf_counter() - start
     truth = _labels.tidy(_labels.as_column(y)[held_out])
-    said = _said(estimator, X, held_out)
-    return (metric or accuracy_score)(truth, said), seconds
+    predicted = _predictions(estimator, X, held_out)
+    return (metric or accuracy_score)(truth, predicted), seconds
 
 
-def _said(estimator, X, held_out):
-    """Classes of the held-out rows: those that the fit itself found, where it found any."""
+def _predictions(estimator, X, held_out):
+    """Predictions for the held-out rows: those of the fit itself, if it makes any."""
     found = getattr(last_step(estimator), "transduction_", None)
     if found is not None:
-        said = np.asarray(found)[held_out]
-        # Self-training of scikit-learn leaves rows that it was never sure of unlabelled.
-        if np.isin(said, estimator.classes_).all():
-            return said
+        predicted = np.asarray(found)[held_out]
+        # scikit-learn's self-training leaves rows unlabelled that it was never sure of.
+        if np.isin(predicted, estimator.classes_).all():
+            return predicted
     return estimator.predict(_safe_indexing(X, held_out))

@@ -1,7 +1,7 @@
-"""Labels as users write them, and class indices as the library wants them.
+"""Labels as users write them, turned into class indices for the library.
 
-The marker of an unlabelled sample is looked for element by element: comparing a whole array of
-text with a number is a warning in NumPy, not an answer.
+The marker of unlabelled samples is compared element by element: comparing an array of text with a
+number only gives a warning in NumPy.
 """
 
 import warnings
@@ -19,28 +19,28 @@ MARKER = -1
 
 @dataclass(frozen=True)
 class Labels:
-    """Classes, sorted, in the type they came in; for each sample its class, or -1 for none."""
+    """Classes, sorted, in their original type; for each sample its class index, or -1 for none."""
 
     classes: np.ndarray
     indices: np.ndarray
 
     @property
     def names(self):
-        """The classes as the model file keeps them."""
+        """The classes as the model file stores them."""
         return [str(value) for value in self.classes.tolist()]
 
 
 def read(y, unlabeled, classes=None):
-    """Tell classes from markers.
+    """Separate classes from markers.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels. None, NaN and NA are always unlabelled.
     unlabeled : object
-        The marker; None for -1, unless only one other class is there: then -1 is a class, too.
+        The marker; None for -1, unless there is only one other class: then -1 is a class, too.
     classes : ndarray, default=None
-        All classes, where some may have no label yet; then -1 is a class if it is among them.
+        All classes, if some may have no label yet; then -1 is a class if it is among them.
     """
     if classes is None:
         values = as_column(y)
@@ -70,9 +70,9 @@ def read(y, unlabeled, classes=None):
         classes = seen
     else:
         classes = np.unique(tidy(classes))
-        strangers = set(seen.tolist()) - set(classes.tolist())
-        if strangers:
-            raise LabelsError(f"labels: {sorted(strangers)} are not among the classes given")
+        unknown = set(seen.tolist()) - set(classes.tolist())
+        if unknown:
+            raise LabelsError(f"labels: {sorted(unknown)} are not among the classes given")
     indices[~hidden] = np.searchsorted(classes, known)
     return Labels(classes, indices)
 
@@ -92,29 +92,29 @@ def amended(classes, indices, chosen, y, unlabeled):
         raise ShapeError(f"labels: expected {chosen.size}, one for each index, got {len(values)}")
     if chosen.size and not (0 <= chosen.min() and chosen.max() < len(indices)):
         raise IndexError(f"indices must lie within the {len(indices)} training samples")
-    all_labels = _written_out(classes, indices)
+    all_labels = _as_objects(classes, indices)
     all_labels[chosen.astype(np.intp)] = _unmarked(values, unlabeled, classes)
-    # A class that was promised is not forgotten for having no label yet.
-    promised = np.setdiff1d(np.arange(len(classes)), indices)
-    return read(all_labels, np.nan, _with(all_labels, classes[promised]))
+    # Classes that were announced but have no label yet are kept.
+    announced = np.setdiff1d(np.arange(len(classes)), indices)
+    return read(all_labels, np.nan, _with(all_labels, classes[announced]))
 
 
-def followed(classes, indices, y, unlabeled, known=None):
-    """The labels of a fit, and after them those of further samples."""
-    further = _unmarked(as_column(y), unlabeled, classes)
-    both = np.concatenate([_written_out(classes, indices), further])
+def extended(classes, indices, y, unlabeled, known=None):
+    """The labels of a fit, followed by those of more samples."""
+    added = _unmarked(as_column(y), unlabeled, classes)
+    both = np.concatenate([_as_objects(classes, indices), added])
     return read(both, np.nan, _with(both, classes) if known is None else known)
 
 
 def _with(labels, classes):
-    """The classes of these labels and some others; None where there are no others."""
+    """The classes of these labels and some others; None if there are no others."""
     if not len(classes):
         return None
     return np.unique(np.concatenate([tidy(labels[~is_missing(labels)]), classes]))
 
 
-def _written_out(classes, indices):
-    """Labels as objects, None where there is none."""
+def _as_objects(classes, indices):
+    """Labels as objects, None for unlabelled samples."""
     values = np.full(len(indices), None, dtype=object)
     labelled = np.flatnonzero(indices >= 0)
     values[labelled] = classes[indices[labelled]].tolist()
@@ -122,10 +122,10 @@ def _written_out(classes, indices):
 
 
 def _unmarked(values, unlabeled, classes):
-    """Labels as objects of the type of the classes where they fit it, markers turned into None."""
+    """Labels as objects, in the type of the classes if they fit; None for markers."""
     known, values = is_labelled(values, unlabeled, classes)
     labels = tidy(values[known]).tolist()
-    # NaN beside whole numbers has made them floats.
+    # NaN among whole numbers has made them floats.
     if classes.dtype.kind in "iu" and all(isinstance(v, float) and v.is_integer() for v in labels):
         labels = [int(value) for value in labels]
     plain = np.full(len(values), None, dtype=object)
@@ -134,7 +134,7 @@ def _unmarked(values, unlabeled, classes):
 
 
 def is_labelled(y, unlabeled, classes):
-    """Which samples have a label, given the classes of a fitted model; and the labels."""
+    """Which samples have a label, given the classes of a fitted model, and the labels."""
     values = as_column(y)
     marked = is_marker(values, unlabeled)
     if unlabeled is None and {MARKER, str(MARKER)} & set(classes.tolist()):
@@ -143,47 +143,47 @@ def is_labelled(y, unlabeled, classes):
 
 
 def as_column(y):
-    """One-dimensional array whose elements are still what they were."""
+    """A one-dimensional array with unchanged elements."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
-        # NumPy would turn None, NaN and numbers beside text into text.
+        # NumPy would turn None, NaN and numbers among text into text.
         y = np.array(y, dtype=object)
-    elif hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype) and _lists(y):
-        # Types of pandas and polars that know missing values would become floats.
-        values = _lists(y)()
+    elif hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype) and _list_method(y):
+        # pandas and polars types with missing values would become floats.
+        values = _list_method(y)()
         y = np.empty(len(values), dtype=object)
         y[:] = values
     return column_or_1d(y, warn=True)
 
 
-def _lists(y):
-    """The method that gives the elements as Python values: pandas and polars spell it their way."""
+def _list_method(y):
+    """The method that returns a list of Python values; pandas and polars name it differently."""
     return getattr(y, "tolist", None) or getattr(y, "to_list", None)
 
 
 def is_missing(values):
-    """None, NaN and NA."""
+    """Where the elements are None, NaN or NA."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    return np.fromiter(map(_is_nothing, values), dtype=bool, count=len(values))
+    return np.fromiter(map(_is_missing_value, values), dtype=bool, count=len(values))
 
 
-def _is_nothing(value):
+def _is_missing_value(value):
     if value is None or type(value).__name__ == "NAType":
         return True
     return isinstance(value, (float, np.floating)) and value != value
 
 
 def is_marker(values, unlabeled):
-    """Where the marker stands; -1 as a number or, since NumPy makes it so, as text by default."""
+    """Where the marker is; by default -1, as a number or (as NumPy may convert it) as text."""
     if unlabeled is None:
         markers = [MARKER, str(MARKER)]
     else:
-        # NaN and NA mark anyway, and equal nothing.
-        markers = [] if _is_nothing(unlabeled) else [unlabeled]
+        # NaN and NA always mean "no label", and equal nothing.
+        markers = [] if _is_missing_value(unlabeled) else [unlabeled]
     found = np.zeros(len(values), dtype=bool)
     for marker in markers:
         found |= _equals(values, marker)
@@ -201,7 +201,7 @@ def _equals(values, marker):
     same = (
         _is_number(value) == _is_number(marker)
         and isinstance(value, str) == isinstance(marker, str)
-        and not _is_nothing(value)
+        and not _is_missing_value(value)
         and value == marker
         for value in values
     )
@@ -213,7 +213,7 @@ def _is_number(value):
 
 
 def tidy(known):
-    """Whole numbers that stood beside None as numbers; text stays as it is."""
+    """Numbers from an object array as a numeric array; text stays as it is."""
     if known.dtype.kind != "O" or not known.size:
         return known
     if all(isinstance(value, str) for value in known):
@@ -226,7 +226,7 @@ def tidy(known):
 
 
 def from_names(names):
-    """Classes of a model file: numbers if all of them are written as numbers."""
+    """Classes of a model file: numbers if all names are numbers."""
     for kind in (int, float):
         try:
             values = [kind(name) for name in names]

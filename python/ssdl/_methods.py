@@ -1,4 +1,4 @@
-"""The methods as classes; python/generate.py writes them from the register."""
+"""The methods as classes, generated from the register by python/generate.py."""
 
 from numbers import Integral, Real
 
@@ -96,22 +96,21 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
-        Whether ``transform`` gives codes as a CSR array.
+        Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -120,11 +119,11 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -132,21 +131,21 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
     n_revived_ : int
-        Atoms that nobody used, replaced during the fit.
+        Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -365,22 +364,21 @@ class USSDL(DictionaryClassifier):
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
-        Whether ``transform`` gives codes as a CSR array.
+        Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -389,11 +387,11 @@ class USSDL(DictionaryClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -401,21 +399,21 @@ class USSDL(DictionaryClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
     n_revived_ : int
-        Atoms that nobody used, replaced during the fit.
+        Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -619,22 +617,21 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     revive : bool, default=True
         Whether atoms that nobody uses are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
-        Whether ``transform`` gives codes as a CSR array.
+        Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -643,11 +640,11 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -655,21 +652,21 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
         Codes of the training samples.
     n_revived_ : int
-        Atoms that nobody used, replaced during the fit.
+        Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -860,20 +857,19 @@ class LinearSVM(FewLabelClassifier):
     max_epochs : int, default=1000
         Passes over the samples, at the most. Allowed: a whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -882,11 +878,11 @@ class LinearSVM(FewLabelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -894,15 +890,15 @@ class LinearSVM(FewLabelClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -1008,20 +1004,19 @@ class Ridge(FewLabelClassifier):
         Weight of the classifier's own size; tied to the squared length of the samples. Letter:
         μ. Allowed: a number above 0.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -1030,11 +1025,11 @@ class Ridge(FewLabelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -1042,15 +1037,15 @@ class Ridge(FewLabelClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -1139,20 +1134,19 @@ class Nearest(FewLabelClassifier):
         Nearest labelled samples that vote; ties go to the nearest of them. Letter: k. Allowed: a
         whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -1161,11 +1155,11 @@ class Nearest(FewLabelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -1173,15 +1167,15 @@ class Nearest(FewLabelClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -1288,20 +1282,19 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     max_iter : int, default=1000
         Iterations of the solver, at the most. Allowed: a whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -1310,11 +1303,11 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -1322,15 +1315,15 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----
@@ -1463,20 +1456,19 @@ class SelfTraining(FewLabelClassifier):
         Weight of the size of a `ridge` classifier; tied to the squared length of the samples.
         Letter: μ. Allowed: a number above 0.
     prepare : sequence of str, or str, default=('scale=5',)
-        Preparation steps, fitted on the training samples, kept in the model and applied to every
-        sample; empty for none. The notes list them.
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     unlabeled : object, default=None
-        What marks a sample without a label in `y`, besides None, NaN and NA, which always do so.
-        By default -1, unless there is only one other class: then -1 is a class.
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
     memory_limit : int or None, default=None
-        Bytes that the fit may use.
+        Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
-        Seed of everything random. The same seed gives the same bits for any `n_jobs`; None draws
-        a seed.
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every iteration, 2 for every step.
 
@@ -1485,11 +1477,11 @@ class SelfTraining(FewLabelClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted, in the type of `y`.
     transduction_ : ndarray of shape (n_samples,)
-        Classes found for the training samples.
+        Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Shares of the classes in each training sample.
+        Class probabilities of each training sample.
     n_iter_ : int
-        Outer iterations.
+        Number of iterations.
     objective_ : dict
         The objective at the end, by term, and its `total`.
     trace_ : dict of columns
@@ -1497,15 +1489,15 @@ class SelfTraining(FewLabelClassifier):
     termination_condition_ : str
         Why the fit stopped.
     converged_ : bool
-        Whether the fit settled before its limit.
+        Whether the fit converged before its limit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are all text.
+        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the classifier; none where training samples vote.
+        Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
-        Bias of the classifier.
+        Bias of the linear classifier.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Parameters and arrays as users write them, turned into what the library takes."""
+"""Parameters and arrays as users write them, converted for the library."""
 
 from numbers import Integral
 
@@ -11,26 +11,26 @@ from sklearn.utils.validation import validate_data
 from .errors import MemoryLimitError, ShapeError
 
 
-def samples(estimator, X, dtype, *, reset=False, most=None):
-    """Samples as rows in C order: the caller's own array where it is one.
+def samples(estimator, X, dtype, *, reset=False, limit=None):
+    """Samples as rows in C order; no copy if the caller's array is one already.
 
-    Sparse ones are made dense: the methods work on prepared samples, which are.
+    Sparse ones are made dense: the methods work on prepared samples, which are dense.
     """
     rows = validate_data(estimator, X, dtype=dtype, order="C", reset=reset, accept_sparse="csr")
     if sparse.issparse(rows):
         needed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
-        if most is not None and needed > most:
+        if limit is not None and needed > limit:
             raise MemoryLimitError(
-                f"sparse samples take {needed} bytes when made dense, of {most} allowed; raise "
-                "memory_limit, or reduce the features first, as by TruncatedSVD"
+                f"sparse samples take {needed} bytes when made dense, of {limit} allowed; raise "
+                "memory_limit, or reduce the features first, for example with TruncatedSVD"
             )
         rows = rows.toarray(order="C")
-    # A view into a record or a byte buffer may lie askew.
+    # A view into a record or a byte buffer may be unaligned.
     return np.require(rows, requirements=["C", "A"])
 
 
 def threads(n_jobs):
-    """Threads of a call: joblib knows what -1 means, and what a caller has set around it."""
+    """Number of threads: joblib knows what -1 means, and the settings of the caller's context."""
     return effective_n_jobs(n_jobs)
 
 
@@ -42,7 +42,7 @@ def seed(random_state):
 
 
 def steps(prepare):
-    """Preparation steps, of which a single one may be plain text."""
+    """Preparation steps; a single one may be a string."""
     return [prepare] if isinstance(prepare, str) else list(prepare)
 
 
@@ -55,7 +55,7 @@ def shape(pair):
 
 
 def reporter(name, verbose, line):
-    """What is called after every step, to print one line an iteration, or one a step."""
+    """A callback after every step that prints one line per iteration, or one per step."""
     if not verbose:
         return None
 
@@ -68,7 +68,7 @@ def reporter(name, verbose, line):
 
 
 def as_text(value):
-    """A parameter as the library reads it."""
+    """A parameter as text for the library."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -81,16 +81,16 @@ def as_text(value):
 
 
 def as_value(text, kind):
-    """A parameter as Python writes it, from the library's text and the type of its default."""
+    """A parameter as a Python value, from the library's text and the type of its default."""
     if kind is bool:
         return text == "true"
     if kind is tuple:
         return tuple(float(part) for part in text.split(","))
-    # A word stands for a number that the fit finds, as "auto"; once found it is a number.
+    # A word such as "auto" stands for a number that the fit chooses; afterwards it is a number.
     return int(text) if kind is str and text.isdecimal() else kind(text)
 
 
 def sparse_rows(arrays, n_columns):
-    """A SciPy array from offsets, indices and values."""
+    """A SciPy CSR array from offsets, indices and values."""
     offsets, indices, values = arrays
     return sparse.csr_array((values, indices, offsets), shape=(len(offsets) - 1, n_columns))

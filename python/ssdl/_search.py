@@ -1,4 +1,4 @@
-"""A search of parameters that is judged by hidden labels."""
+"""A parameter search by cross-validation on the labels."""
 
 import time
 import warnings
@@ -16,11 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ._folds import FewLabelSplit, judge, splitter
+from ._folds import FewLabelSplit, score_fold, splitter
 
 
 def _best_has(name):
-    """Whether a method is there, as GridSearchCV says it: of the best estimator, once there is."""
+    """Whether the (best) estimator has this method, checked as in GridSearchCV."""
 
     def check(search):
         if not search.refit:
@@ -32,7 +32,7 @@ def _best_has(name):
 
 
 class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search of a grid in which every candidate is judged by labels hidden from it.
+    """Grid search by cross-validation on the labels.
 
     Like ``GridSearchCV``, except that a fold hides labels and keeps the rows: the candidates see
     the data as the final fit will, graph and dictionary included. See ``cross_val_hidden``.
@@ -42,17 +42,17 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
     estimator : estimator
         A clone of it is fitted for each candidate and fold.
     param_grid : dict or list of dict
-        Values to try by the name of the parameter, as in ``GridSearchCV``.
+        Values to try for each parameter, as in ``GridSearchCV``.
     cv : int or FewLabelSplit, default=5
-        Folds. A number takes the marker of unlabelled samples from the estimator.
+        Folds. With a number, the marker of unlabelled samples is that of the estimator.
     metric : callable, default=None
         ``metric(y_true, y_pred)``, greater is better; accuracy if None.
     refit : bool, default=True
-        Whether the best candidate is fitted once more, with all labels.
+        Whether to fit the best candidate again, with all labels.
     n_jobs : int or None, default=None
-        Fits at a time; None is 1 unless joblib says otherwise, -1 all processors.
+        Number of fits at a time; None means 1 unless joblib says otherwise, -1 all processors.
     verbose : int, default=0
-        1 prints what is searched and found, 2 a line for every fit.
+        1 prints a summary, 2 a line for every fit.
 
     Attributes
     ----------
@@ -60,27 +60,27 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         For each candidate: ``params``, ``param_NAME``, ``split0_test_score`` and so on,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``mean_fit_time``.
     best_params_ : dict
-        Parameters of the best candidate; the first one in the grid, if several are as good.
+        Parameters of the best candidate; in a tie, the first in the grid.
     best_score_ : float
         Its mean score.
     best_index_ : int
-        Where it is in ``cv_results_``.
+        Its index in ``cv_results_``.
     best_estimator_ : estimator
-        It, fitted with all labels. What it learnt, such as ``classes_``, ``transduction_`` and
-        ``codes_``, is there under its name in the search, too.
+        The best candidate, fitted with all labels. The search has its fitted attributes, too,
+        such as ``classes_``, ``transduction_`` and ``codes_``.
     refit_time_ : float
-        Seconds of that fit.
+        Seconds that this fit took.
     n_splits_ : int
-        Folds.
+        Number of folds.
 
     Notes
     -----
-    A few labels tell only large differences apart: of 50 labels, one is two points. Search few
-    parameters at a time, in steps by a factor of two or three, and keep what was found before
-    going on: first ``sparsity`` and ``n_atoms``, which decide what a code can say; then
-    ``manifold``, how much neighbours share their codes; then ``discrimination``, how much the
+    A few labels reveal only large differences: of 50 labels, one is two points. Search few
+    parameters at a time, in steps by a factor of two or three, and keep the best before
+    continuing: first ``sparsity`` and ``n_atoms``, which decide what a code can express; then
+    ``manifold``, how similar the codes of neighbours are; then ``discrimination``, how much the
     labels shape the atoms; ``sharpness`` last. Put the default first in each list, so that it
-    wins a tie, and distrust a gain smaller than ``std_test_score``.
+    wins a tie, and do not trust a gain smaller than ``std_test_score``.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X, y, **fit_params):
-        """Judge every candidate, and fit the best one with all labels.
+        """Score every candidate, and fit the best one with all labels.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         **fit_params
-            Handed to the ``fit`` of the estimator.
+            Passed to the ``fit`` of the estimator.
 
         Returns
         -------
@@ -140,14 +140,14 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         if not candidates:
             raise ValueError("param_grid: there is no candidate in it; name at least one value")
         folds = list(splitter(self.cv, self.estimator).hide(y))
-        self._say(f"{len(candidates)} candidates, {len(folds)} folds")
-        scores, seconds = self._judge_all(candidates, folds, X, y, fit_params)
+        self._print(f"{len(candidates)} candidates, {len(folds)} folds")
+        scores, seconds = self._score_all(candidates, folds, X, y, fit_params)
         self.n_splits_ = len(folds)
         self.cv_results_ = _table(candidates, scores, seconds)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self._say(f"best {self.best_params_}, {self.best_score_:.4f}")
+        self._print(f"best {self.best_params_}, {self.best_score_:.4f}")
         if self.refit:
             start = time.perf_counter()
             self.best_estimator_ = self._candidate(self.best_params_).fit(X, y, **fit_params)
@@ -156,7 +156,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("predict"))
     def predict(self, X):
-        """Classes of samples, by the best estimator.
+        """Predict classes with the best estimator.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X):
-        """Probabilities of the classes, by the best estimator.
+        """Predict class probabilities with the best estimator.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X):
-        """Scores of the classes, by the best estimator.
+        """Class scores of the best estimator.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("transform"))
     def transform(self, X):
-        """Codes of samples, by the best estimator.
+        """Code samples with the best estimator.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         **fit_params
-            Handed to the ``fit`` of the estimator.
+            Passed to the ``fit`` of the estimator.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("inverse_transform"))
     def inverse_transform(self, X):
-        """Samples as their codes write them, by the best estimator.
+        """Reconstruct samples from their codes with the best estimator.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("score"))
     def score(self, X, y, sample_weight=None):
-        """Score of the best estimator: accuracy on labelled samples, whatever the metric.
+        """Score of the best estimator: accuracy on labelled samples, whatever `metric` is.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts.
+            Weight of each sample.
 
         Returns
         -------
@@ -276,11 +276,11 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         return self._best().score(X, y, **weights)
 
     def __getattr__(self, name):
-        # Only what a fit leaves behind: a search that is being unpickled has no estimator yet.
+        # Only fitted attributes: a search that is being unpickled has no estimator yet.
         learnt = name.endswith("_") and not name.startswith("_")
         if learnt and "best_estimator_" in vars(self) and self.refit:
             return getattr(self.best_estimator_, name)
-        # Raises what was raised before, such as why a method is not there.
+        # Raises the original error, such as why a method is not available.
         return object.__getattribute__(self, name)
 
     def __sklearn_tags__(self):
@@ -293,10 +293,10 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_
 
-    def _judge_all(self, candidates, folds, X, y, fit_params):
+    def _score_all(self, candidates, folds, X, y, fit_params):
         """Scores and seconds, (n_candidates, n_splits)."""
         tasks = [(values, number) for values in candidates for number in range(len(folds))]
-        judged = Parallel(n_jobs=self.n_jobs)(
+        scored = Parallel(n_jobs=self.n_jobs)(
             delayed(_attempt)(
                 self._candidate(values),
                 self._line(values, number, folds),
@@ -307,35 +307,35 @@ class FewLabelSearch(MetaEstimatorMixin, BaseEstimator):
         shape = len(candidates), len(folds)
         scores, seconds, failures = (
             np.reshape(np.array(part, dtype=kind), shape)
-            for part, kind in zip(zip(*judged, strict=True), (float, float, object), strict=True)
+            for part, kind in zip(zip(*scored, strict=True), (float, float, object), strict=True)
         )
         if all(any(row) for row in failures):
             values, number = tasks[np.flatnonzero(failures)[0]]
-            # Not a report of the error but the error itself: most likely the data are at fault.
-            judge(self._candidate(values), X, y, folds[number], self.metric, fit_params)
-            raise ValueError(f"every candidate failed; {values} said {failures[0]}")
+            # Raises the error itself instead of reporting it: most likely the data are at fault.
+            score_fold(self._candidate(values), X, y, folds[number], self.metric, fit_params)
+            raise ValueError(f"every candidate failed; {values}: {failures[0]}")
         _warn_of_failures(candidates, failures)
         return scores, seconds
 
     def _candidate(self, values):
-        # Values may be estimators themselves, such as a step of a pipeline.
+        # Values may be estimators themselves, such as steps of a pipeline.
         return clone(self.estimator).set_params(**clone(values, safe=False))
 
-    def _say(self, line):
+    def _print(self, line):
         if self.verbose:
             print(f"[{type(self).__name__}] {line}")
 
     def _line(self, values, number, folds):
-        """How a line about a fit begins; None where none is wanted."""
+        """The start of the line about a fit; None if none is wanted."""
         if self.verbose < 2:
             return None
         return f"[{type(self).__name__}] {values}, fold {number + 1} of {len(folds)}"
 
 
 def _attempt(estimator, line, arguments):
-    """Score, seconds, and what went wrong if anything did."""
+    """Score, seconds, and the error if there was one."""
     try:
-        score, seconds = judge(estimator, *arguments)
+        score, seconds = score_fold(estimator, *arguments)
         failure = None
     except Exception as error:
         score, seconds, failure = np.nan, np.nan, f"{type(error).__name__}: {error}"
@@ -346,21 +346,21 @@ def _attempt(estimator, line, arguments):
 
 def _warn_of_failures(candidates, failures):
     for values, row in zip(candidates, failures, strict=True):
-        said = [failure for failure in row if failure is not None]
-        if said:
+        failed = [failure for failure in row if failure is not None]
+        if failed:
             warnings.warn(
-                f"{values} failed in {len(said)} of {len(row)} folds, so its score is nan: "
-                f"{said[0]}",
+                f"{values} failed in {len(failed)} of {len(row)} folds, so its score is nan: "
+                f"{failed[0]}",
                 FitFailedWarning,
                 stacklevel=3,
             )
 
 
 def _table(candidates, scores, seconds):
-    """Results by column, as GridSearchCV has them."""
+    """Results by column, as in GridSearchCV."""
     means = scores.mean(axis=1)
     if np.isnan(means).all():
-        raise ValueError("every candidate scored nan; judge by another metric")
+        raise ValueError("every candidate scored nan; use another metric")
     table = {"mean_fit_time": seconds.mean(axis=1), "std_fit_time": seconds.std(axis=1)}
     for index, values in enumerate(candidates):
         for name, value in values.items():
@@ -370,7 +370,7 @@ def _table(candidates, scores, seconds):
     for index, column in enumerate(scores.T):
         table[f"split{index}_test_score"] = column
     table["mean_test_score"], table["std_test_score"] = means, scores.std(axis=1)
-    # Sums in another order differ in their last digits and are ties none the less.
+    # Sums in another order differ in their last digits, but still count as ties.
     ranked = np.where(np.isnan(means), -np.inf, np.round(means, 12))
     table["rank_test_score"] = rankdata(-ranked, method="min").astype(np.int32)
     return table

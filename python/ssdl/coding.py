@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ssdl
-from ._atoms import WritesSamples
+from ._atoms import ReconstructsSamples
 from ._request import as_text, reporter, samples, seed, sparse_rows, threads
 from .errors import FitWarning, ShapeError
 
@@ -20,8 +20,8 @@ __all__ = ["DictionaryLearner", "SparseCoder"]
 SWITCHES = ["boolean"]
 
 
-class _Codes(WritesSamples, BaseEstimator):
-    """What codes samples on ``components_``."""
+class _Coder(ReconstructsSamples, BaseEstimator):
+    """Base of the transformers that code samples on ``components_``."""
 
     def transform(self, X):
         """Sparse codes of samples, each coded independently of the others.
@@ -34,7 +34,7 @@ class _Codes(WritesSamples, BaseEstimator):
         Returns
         -------
         codes : ndarray or CSR array of shape (n_samples, n_atoms)
-            As ``sparse_output`` says.
+            A CSR array if ``sparse_output`` is set.
         """
         check_is_fitted(self)
         rows = samples(self, X, self.components_.dtype)
@@ -58,8 +58,8 @@ class _Codes(WritesSamples, BaseEstimator):
         return tags
 
 
-class SparseCoder(_Codes):
-    r"""Codes of samples on given atoms.
+class SparseCoder(_Coder):
+    r"""Sparse codes of samples on given atoms.
 
     .. math::
 
@@ -68,26 +68,26 @@ class SparseCoder(_Codes):
     Parameters
     ----------
     dictionary : array-like of shape (n_atoms, n_features) or None, default=None
-        Atoms, used as they are; None takes the samples that ``fit`` gets.
+        Atoms, used as they are; None uses the samples passed to ``fit``.
     sparsity : float, default=0.3
         Weight of the l1 norm; twice scikit-learn's `alpha`. Letter: λ.
     nonnegative : bool, default=False
-        Whether codes have no negative coefficient.
+        Whether codes are non-negative.
     sparse_output : bool, default=False
-        Whether codes come as a CSR array.
+        Whether to return codes as a CSR array.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_atoms, n_features)
         The atoms.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
 
     See Also
     --------
-    DictionaryLearner : Learns the atoms, too.
+    DictionaryLearner : Learns the atoms as well.
 
     Examples
     --------
@@ -116,12 +116,12 @@ class SparseCoder(_Codes):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Take over the atoms.
+        """Store the atoms.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples: the atoms, unless there is a dictionary.
+            Samples; they become the atoms if `dictionary` is None.
         y : Ignored
 
         Returns
@@ -145,8 +145,8 @@ class SparseCoder(_Codes):
         return self.nonnegative
 
 
-class DictionaryLearner(_Codes):
-    r"""Atoms learnt from samples alone, whole or batch by batch.
+class DictionaryLearner(_Coder):
+    r"""Atoms learnt from samples without labels, all at once or batch by batch.
 
     .. math::
 
@@ -155,27 +155,27 @@ class DictionaryLearner(_Codes):
     Parameters
     ----------
     n_atoms : int, default=100
-        Number of atoms; cut to the number of samples that are not zero.
+        Number of atoms; at most the number of nonzero samples.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ.
     nonnegative_codes : bool, default=False
-        Whether codes have no negative coefficient.
+        Whether codes are non-negative.
     nonnegative_atoms : bool, default=False
-        Whether atoms have no negative entry.
+        Whether atoms are non-negative.
     atom_norm : float, default=1.0
-        Largest length of an atom. Letter: α.
+        Maximum length of an atom. Letter: α.
     batch_size : int, default=512
-        Samples after which the atoms are learnt anew.
+        Number of samples after which the atoms are updated.
     max_iter : int, default=50
-        Passes over all samples at the most.
+        Maximum number of passes over all samples.
     tol : float, default=0.001
-        Relative change of the objective in a pass that counts as settled.
+        Relative change of the objective in a pass below which the fit has converged.
     sparse_output : bool, default=False
-        Whether codes come as a CSR array.
+        Whether to return codes as a CSR array.
     random_state : int, RandomState instance or None, default=0
         Seed of the first atoms and of the batches.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
     verbose : int, default=0
         1 prints a line for every pass, 2 for every batch.
 
@@ -187,13 +187,13 @@ class DictionaryLearner(_Codes):
         Reconstruction, sparsity and their total, over all samples (after ``partial_fit``: over
         the last batch).
     n_iter_ : int
-        Passes, or batches of ``partial_fit``.
+        Number of passes, or of batches of ``partial_fit``.
     termination_condition_ : str
         Why the fit stopped.
     n_revived_ : int
-        Atoms that nobody used, replaced during the fit.
+        Number of unused atoms that were replaced during the fit.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class DictionaryLearner(_Codes):
         "verbose": ["verbose"],
     }
 
-    # The name of each knob by the name of its parameter.
+    # The knobs by the name of the parameter.
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -281,19 +281,19 @@ class DictionaryLearner(_Codes):
         if learnt["stop"] != "converged":
             warnings.warn(
                 f"DictionaryLearner stopped at its limit of passes ({learnt['iterations']}) "
-                "before it settled; raise max_iter or tol",
+                "before it converged; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         return self
 
     def partial_fit(self, X, y=None):
-        """Learn on from a batch of samples that need not be kept.
+        """Continue learning from a batch of samples, which need not be kept.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The batch. Older batches count less and less, as their codes were for other atoms.
+            The batch. Older batches count less and less, as their codes belong to older atoms.
         y : Ignored
 
         Returns
@@ -320,7 +320,7 @@ class DictionaryLearner(_Codes):
         learnt, notices = _ssdl.learn_atoms(rows, learning, report)
         for notice in notices:
             warnings.warn(notice, FitWarning, stacklevel=3)
-        # What a further batch needs; kept here as arrays, so that it is pickled with the rest.
+        # What the next batch needs; kept as arrays, so that it is pickled with the rest.
         self._seen = learnt
         self.components_ = learnt["atoms"]
         self.n_iter_ = learnt["iterations"]

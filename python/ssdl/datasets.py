@@ -1,6 +1,7 @@
-"""Data sets: the bundled digits, files of your own, and MNIST, USPS and YaleB from a folder.
+"""Data sets: the bundled digits, your own files, and MNIST, USPS and YaleB from a folder.
 
-The folder is ``data_home``, else the variable ``SSDL_DATA``, else ``ssdl`` in the user's cache.
+The folder is ``data_home``, else the environment variable ``SSDL_DATA``, else ``ssdl`` in the
+user's cache.
 """
 
 import os
@@ -26,12 +27,12 @@ __all__ = [
 
 
 def data_folder(data_home=None):
-    """Where the data sets are looked for.
+    """The folder in which data sets are looked up.
 
     Parameters
     ----------
     data_home : str, path-like or None, default=None
-        A folder; None takes ``SSDL_DATA``, or else the cache of the user.
+        A folder; None means ``SSDL_DATA``, or else the user's cache.
 
     Returns
     -------
@@ -49,12 +50,12 @@ def data_folder(data_home=None):
 
 
 def load_digits(*, return_X_y=False):
-    """1,797 handwritten digits of 8 x 8 pixels, which come with the package.
+    """1,797 handwritten digits of 8 x 8 pixels, bundled with the package.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether samples and labels are returned alone.
+        Whether to return only samples and labels.
 
     Returns
     -------
@@ -71,11 +72,11 @@ def load_mnist(subset="train", *, data_home=None, return_X_y=False):
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
-        Which part.
+        The part to load.
     data_home : str, path-like or None, default=None
         Folder with ``mnist/`` and the four files of the original distribution in it.
     return_X_y : bool, default=False
-        Whether samples and labels are returned alone.
+        Whether to return only samples and labels.
 
     Returns
     -------
@@ -95,11 +96,11 @@ def load_usps(subset="train", *, data_home=None, return_X_y=False):
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
-        Which part.
+        The part to load.
     data_home : str, path-like or None, default=None
         Folder with ``usps/zip.train.gz`` and ``usps/zip.test.gz``.
     return_X_y : bool, default=False
-        Whether samples and labels are returned alone.
+        Whether to return only samples and labels.
 
     Returns
     -------
@@ -112,14 +113,14 @@ def load_usps(subset="train", *, data_home=None, return_X_y=False):
 
 
 def load_yaleb(*, data_home=None, return_X_y=False):
-    """Extended YaleB, cropped to 32 x 32 pixels: faces of 38 persons in many lights.
+    """Extended YaleB, cropped to 32 x 32 pixels: faces of 38 persons in varying light.
 
     Parameters
     ----------
     data_home : str, path-like or None, default=None
         Folder with ``yaleb/YaleB_32x32.mat``.
     return_X_y : bool, default=False
-        Whether samples and labels are returned alone.
+        Whether to return only samples and labels.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def load_yaleb(*, data_home=None, return_X_y=False):
     """
     path = _found(data_home, "yaleb", "YaleB_32x32.mat")
     table = _ssdl.read(os.fspath(path), "gnd", None, "fea")
-    # The file runs through the columns of an image first.
+    # The file stores images column by column.
     pixels = table["samples"].reshape(-1, 32, 32).transpose(0, 2, 1).reshape(-1, 1024)
     return _bunch(pixels, _whole(table["labels"]), (32, 32), return_X_y)
 
@@ -136,21 +137,21 @@ def load_yaleb(*, data_home=None, return_X_y=False):
 def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=False):
     """Read a file of samples, or a folder of images with a sub-folder for each class.
 
-    CSV, TSV, NPY, NPZ, IDX, MATLAB, text and safetensors, also packed with gzip; PNG, JPEG and
-    PNM images.
+    Reads CSV, TSV, NPY, NPZ, IDX, MATLAB, text and safetensors, gzipped or not; PNG, JPEG and PNM
+    images.
 
     Parameters
     ----------
     path : str or path-like
         The file or folder.
     label : str, int or None, default=None
-        Name or place of the column (or array) with labels.
+        Name or index of the column (or name of the array) with the labels.
     image_shape : (int, int) or None, default=None
-        Height and width that the images of a folder are brought to.
+        Height and width to which the images of a folder are resized.
     array : str or None, default=None
-        Name of the samples in a file of several arrays.
+        Name of the array with the samples, in a file of several arrays.
     return_X_y : bool, default=False
-        Whether samples and labels are returned alone.
+        Whether to return only samples and labels.
 
     Returns
     -------
@@ -173,21 +174,21 @@ def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=F
 
 
 def hide_labels(y, per_class=20, *, random_state=0):
-    """Labels as few-label experiments want them: some for each class, the rest hidden.
+    """Keep a few labels of each class and hide the rest.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels.
     per_class : int, default=20
-        Labels that are left of each class; a class with fewer keeps all.
+        Number of labels to keep per class; a class with fewer keeps all.
     random_state : int, RandomState instance or None, default=0
-        Which are left.
+        Seed of the choice.
 
     Returns
     -------
     y : ndarray of shape (n_samples,)
-        -1 where a number is hidden, None where it is text, or where -1 is a class.
+        Hidden labels are -1 if the labels are numbers; None if they are text, or if -1 is a class.
     """
     if per_class < 1:
         raise LabelsError(f"labels: per_class must be 1 or more, got {per_class}")
@@ -215,8 +216,8 @@ def _found(data_home, *parts):
     path = folder.joinpath(*parts)
     if not path.exists():
         raise FileNotFoundError(
-            f"{path} is not there: get it with `ssdl data get {parts[0]}`, or name its folder by "
-            "data_home or the variable SSDL_DATA"
+            f"{path} does not exist: get it with `ssdl data get {parts[0]}`, or give its folder as "
+            "data_home or in the environment variable SSDL_DATA"
         )
     return path
 

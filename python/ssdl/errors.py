@@ -1,6 +1,6 @@
-"""What can go wrong: one class for each kind, each also what Python users catch.
+"""Exceptions and warnings; each exception also derives from a built-in one.
 
-Files that cannot be read or written raise Python's own ``OSError`` and its kin.
+Files that cannot be read or written raise Python's own ``OSError`` and its subclasses.
 """
 
 
@@ -13,11 +13,11 @@ class KnobError(SsdlError, ValueError):
 
 
 class UnknownNameError(SsdlError, ValueError):
-    """A name that is not in a closed list: a method, a parameter, a preparation step."""
+    """An unknown name of a method, a parameter or a preparation step."""
 
 
 class ShapeError(SsdlError, ValueError):
-    """Two sizes that must agree do not."""
+    """Two sizes that must match do not."""
 
 
 class NotFiniteError(SsdlError, ValueError):
@@ -33,7 +33,7 @@ class SamplesError(SsdlError, ValueError):
 
 
 class GraphError(SsdlError, ValueError):
-    """A graph is not usable."""
+    """A graph cannot be used."""
 
 
 class MemoryLimitError(SsdlError, MemoryError):
@@ -41,11 +41,11 @@ class MemoryLimitError(SsdlError, MemoryError):
 
 
 class DivergedError(SsdlError, ArithmeticError):
-    """A factorisation failed or a value stopped being finite."""
+    """A factorisation failed, or a value became infinite or NaN."""
 
 
 class CancelledError(SsdlError, RuntimeError):
-    """The fit was stopped before there was a model to give back."""
+    """The fit was stopped before there was a model to return."""
 
 
 class ModelFileError(SsdlError, ValueError):
@@ -57,4 +57,4 @@ class DataFileError(SsdlError, ValueError):
 
 
 class FitWarning(UserWarning):
-    """The fit had to deviate from what was asked, or doubts that it was meant."""
+    """The fit had to deviate from what was asked, or what was asked looks like a mistake."""

@@ -1,7 +1,7 @@
-"""Graphs between samples as SciPy arrays, and graphs of your own for ``fit(X, y, graph=...)``.
+"""Graphs between samples as SciPy arrays, and your own graphs for ``fit(X, y, graph=...)``.
 
-Two kinds. *Affinities* W are symmetric and at least zero; their Laplacian is D - W. *Mixtures* V
-hold in each row the weights with which a sample is mixed from others, summing to one; their
+There are two kinds. *Affinities* W are symmetric and non-negative; their Laplacian is D - W.
+*Mixtures* V hold in each row the weights that mix a sample from others, summing to one; their
 Laplacian is (I - V)'(I - V).
 """
 
@@ -22,7 +22,7 @@ __all__ = [
     "threshold_graph",
 ]
 
-# Two weights of a pair that differ by more than this share of the largest are not the same.
+# The two weights of a pair count as equal up to this fraction of the largest weight.
 ASYMMETRY = 1e-5
 
 
@@ -32,13 +32,13 @@ def nearest_neighbors(X, n_neighbors=8, Y=None, *, n_jobs=None):
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Samples to choose among.
+        Samples among which to search.
     n_neighbors : int, default=8
-        How many; cut to what there is.
+        Number of neighbours; at most as many as there are.
     Y : array-like of shape (n_queries, n_features), default=None
-        Samples whose neighbours are sought; None takes those of ``X``, none its own neighbour.
+        Samples whose neighbours to find; None means those of ``X``, without the sample itself.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------
@@ -54,25 +54,25 @@ def nearest_neighbors(X, n_neighbors=8, Y=None, *, n_jobs=None):
 
 
 def lle_graph(X, n_neighbors=8, *, neighbors=None, n_jobs=None):
-    """Each sample as an affine mixture of its neighbours: the graph of SSDL-GA.
+    """Each sample as an affine mixture of its neighbours (LLE): the graph of SSDL-GA.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Samples, prepared as they will be for the fit.
     n_neighbors : int, default=8
-        Neighbours of a sample.
+        Number of neighbours of a sample.
     neighbors : array-like of int, of shape (n_samples, n_neighbors), default=None
-        Neighbours found elsewhere: by an approximate index, in another metric.
+        Neighbours found elsewhere: by an approximate index, or in another metric.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------
     mixtures : CSR array of shape (n_samples, n_samples)
-        Weights; rows sum to one and may hold negative ones.
+        Weights; rows sum to one, and weights may be negative.
     """
-    lists = None if neighbors is None else _lists(neighbors)
+    lists = None if neighbors is None else _neighbour_lists(neighbors)
     return _built(X, {"graph": "lle", "n_neighbors": _count(n_neighbors)}, n_jobs, lists)
 
 
@@ -84,11 +84,11 @@ def heat_graph(X, n_neighbors=8, *, width="1x", n_jobs=None):
     X : array-like of shape (n_samples, n_features)
         Samples, prepared as they will be for the fit.
     n_neighbors : int, default=8
-        Neighbours of a sample; a pair is joined if one is a neighbour of the other.
+        Number of neighbours; a pair is joined if one is a neighbour of the other.
     width : float or str, default="1x"
         Width of the kernel; "0.5x" is half the mean distance.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------
@@ -107,11 +107,11 @@ def threshold_graph(X, percentile=0.02, *, width="1x", n_jobs=None):
     X : array-like of shape (n_samples, n_features)
         Samples, prepared as they will be for the fit.
     percentile : float, default=0.02
-        Share of all pairs that are joined.
+        Fraction of all pairs that are joined.
     width : float or str, default="1x"
         Width of the kernel; "0.5x" is half the mean distance.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------
@@ -129,9 +129,9 @@ def learnt_graph(X, smoothness=5.0, *, n_jobs=None):
     X : array-like of shape (n_samples, n_features)
         Samples, prepared as they will be for the fit.
     smoothness : float, default=5.0
-        How evenly the weights are spread; tied to squared distances.
+        How evenly the weights are spread; on the scale of squared distances.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------
@@ -154,9 +154,9 @@ def laplacian(graph):
     laplacian : CSR array of shape (n_samples, n_samples)
         Symmetric and positive semidefinite.
     """
-    kind, weights = _told_apart(graph)
+    kind, weights = _kind_and_weights(graph)
     if kind == "mixtures":
-        # A sample that is mixed from nothing is left out of the graph.
+        # A sample without neighbours is not part of the graph.
         mixed = np.diff(weights.indptr) > 0
         factor = _diagonal(mixed.astype(weights.dtype)) - weights
         return sparse.csr_array(factor.T @ factor)
@@ -168,23 +168,23 @@ def _diagonal(values):
 
 
 def given(graph, n_samples):
-    """A graph that a user brings as the library takes it; None stays None."""
+    """A user's graph in the form that the library takes; None stays None."""
     if graph is None:
         return None
-    if _are_lists(graph):
-        lists = _lists(graph)
+    if _are_neighbour_lists(graph):
+        lists = _neighbour_lists(graph)
         if len(lists) != n_samples:
             raise ShapeError(f"samples in the graph: expected {n_samples}, got {len(lists)}")
         return lists
-    kind, weights = _told_apart(graph)
+    kind, weights = _kind_and_weights(graph)
     if weights.shape[0] != n_samples:
         raise ShapeError(f"samples in the graph: expected {n_samples}, got {weights.shape[0]}")
     offsets, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
     return kind, (offsets, indices, weights.data.astype(np.float64))
 
 
-def _are_lists(graph):
-    """Whole numbers are neighbours, unless they fill a square: nobody has all as neighbours."""
+def _are_neighbour_lists(graph):
+    """Integers are neighbour lists, unless the array is square: no sample is near all others."""
     if sparse.issparse(graph):
         return False
     numbers = np.asarray(graph)
@@ -192,10 +192,10 @@ def _are_lists(graph):
     return numbers.dtype.kind in "iu" and not is_square
 
 
-def _told_apart(graph):
+def _kind_and_weights(graph):
     """Whether weights are affinities or mixtures, and the weights without stored zeros."""
     if not sparse.issparse(graph) and np.ndim(graph) != 2:
-        raise GraphError("a graph is a sparse matrix, or neighbours as whole numbers")
+        raise GraphError("a graph must be a sparse matrix, or neighbours as whole numbers")
     weights = sparse.csr_array(graph, copy=True)
     if weights.dtype.kind != "f":
         weights = weights.astype(np.float64)
@@ -218,7 +218,7 @@ def _told_apart(graph):
     if np.allclose(rows[np.diff(weights.indptr) > 0], 1.0, atol=1e-4):
         return "mixtures", weights
     if is_symmetric:
-        raise GraphError("a weight of the graph is negative: affinities must be at least zero")
+        raise GraphError("a weight of the graph is negative: affinities must be 0 or more")
     raise GraphError(
         "weights must be symmetric (affinities), or have rows that sum to one (mixtures); for "
         "neighbours in one direction take the larger of both weights: W.maximum(W.T)"
@@ -245,7 +245,7 @@ def _count(n_neighbors):
     return count
 
 
-def _lists(neighbors):
+def _neighbour_lists(neighbors):
     lists = np.asarray(neighbors)
     if lists.ndim != 2:
         raise GraphError("neighbours must be an array of shape (n_samples, n_neighbors)")
@@ -254,6 +254,6 @@ def _lists(neighbors):
     if lists.size and lists.min() < 0:
         raise GraphError(
             "neighbours are counted from 0; an index that found too few of them may write -1: ask "
-            "it for fewer, or have it search more"
+            "it for fewer, or let it search further"
         )
     return np.ascontiguousarray(lists, dtype=np.int64)

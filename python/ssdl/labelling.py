@@ -12,22 +12,22 @@ __all__ = ["first_to_label"]
 
 
 def first_to_label(X, n=10, *, prepare=("scale=5",), image_shape=None, n_jobs=None):
-    """Samples that speak best for all others: where to begin labelling.
+    """The samples that represent all others best: where to begin labelling.
 
-    Once a classifier is fitted, its ``query`` knows more: which samples are still in doubt.
+    Once a classifier is fitted, its ``query`` also takes into account which samples are uncertain.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Samples without labels.
     n : int, default=10
-        How many.
+        Number of samples.
     prepare : sequence of str, or str, default=("scale=5",)
-        Preparation steps, best the same as for the classifier.
+        Preparation steps, preferably the same as for the classifier.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images.
+        Height and width, if samples are images.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Choosing parameters with few labels: folds, scores and a search that keep unlabelled samples.
 
-With few labels, a fold that takes its samples away changes the data that the rest are judged by.
-Here the labels of a fold are hidden and its rows kept, as in the fit that is to be judged.
+This is cross-validation on the labels. Removing the samples of a fold would change the data from
+which the rest is learnt; here only their labels are hidden, and the rows stay.
 """
 
 import warnings
@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.parallel import Parallel, delayed
 
 from . import _labels
-from ._folds import FewLabelSplit, judge, marker_of, splitter
+from ._folds import FewLabelSplit, marker_of, score_fold, splitter
 from ._search import FewLabelSearch
 
 __all__ = [
@@ -38,30 +38,30 @@ def labelled_accuracy(y_true, y_pred, *, unlabeled=None, sample_weight=None):
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     unlabeled : object, default=None
-        What marks a sample without a label, besides None, NaN and NA, which always do so. By
-        default -1, unless there is only one other class in both: then -1 is a class.
+        Marker of unlabelled samples, besides None, NaN and NA. By default -1, unless there is
+        only one other class in both: then -1 is a class.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each sample counts.
+        Weight of each sample.
 
     Returns
     -------
     accuracy : float
         NaN, with a warning, if no sample has a label.
     """
-    values, said = _labels.as_column(y_true), _labels.as_column(y_pred)
-    check_consistent_length(values, said, sample_weight)
-    both = np.concatenate([values.astype(object), said.astype(object)])
+    values, predicted = _labels.as_column(y_true), _labels.as_column(y_pred)
+    check_consistent_length(values, predicted, sample_weight)
+    both = np.concatenate([values.astype(object), predicted.astype(object)])
     known = _labels.read(both, unlabeled).indices[: len(values)] >= 0
     if not known.any():
         return _undefined()
     weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-    return accuracy_score(_labels.tidy(values[known]), said[known], sample_weight=weights)
+    return accuracy_score(_labels.tidy(values[known]), predicted[known], sample_weight=weights)
 
 
 def make_few_label_scorer(
     metric, *, response_method="predict", unlabeled=None, greater_is_better=True, **arguments
 ):
-    """A scorer that judges only the samples with a label, for scikit-learn's ``scoring=``.
+    """A scorer that uses only the samples with a label, for scikit-learn's ``scoring=``.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def make_few_label_scorer(
         ``metric(y_true, y_pred, **arguments)``, as in ``sklearn.metrics``.
     response_method : str or sequence of str, default="predict"
         What the metric compares with the labels: ``predict``, ``predict_proba`` or
-        ``decision_function``, or several, of which the first that is there is taken.
+        ``decision_function``, or several, of which the first available one is used.
     unlabeled : object, default=None
-        What marks a sample without a label; by default what the estimator was given.
+        Marker of unlabelled samples; by default that of the estimator.
     greater_is_better : bool, default=True
-        False for a loss, whose sign is then turned.
+        False for a loss, whose sign is then flipped.
     **arguments
-        Handed to the metric.
+        Passed to the metric.
 
     Returns
     -------
@@ -117,32 +117,32 @@ def _undefined():
 
 
 def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_params=None):
-    """Scores on labels that the fit did not see, with all rows kept.
+    """Cross-validation on the labels, with all rows kept.
 
-    For each fold, its labels are hidden, a clone is fitted on all rows, and what it says of the
-    hidden ones is judged: ``transduction_`` where the estimator has it, else ``predict``.
+    For each fold, its labels are hidden, a clone is fitted on all rows, and its predictions for
+    the hidden ones are scored: ``transduction_`` if the estimator has it, else ``predict``.
 
     Parameters
     ----------
     estimator : estimator
-        Anything whose ``fit`` takes unlabelled samples; a pipeline is judged by its last step.
+        Anything whose ``fit`` takes unlabelled samples; of a pipeline, the last step counts.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)
         Labels.
     cv : int or FewLabelSplit, default=5
-        Folds. A number takes the marker of unlabelled samples from the estimator.
+        Folds. With a number, the marker of unlabelled samples is that of the estimator.
     metric : callable, default=None
         ``metric(y_true, y_pred)``, greater is better; accuracy if None.
     n_jobs : int or None, default=None
-        Folds at a time; None is 1 unless joblib says otherwise, -1 all processors.
+        Number of folds at a time; None means 1 unless joblib says otherwise, -1 all processors.
     fit_params : dict, default=None
-        Handed to ``fit``.
+        Passed to ``fit``.
 
     Returns
     -------
     scores : ndarray of shape (n_splits,)
-        One for each fold.
+        One per fold.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_par
     True
     """
     folds = splitter(cv, estimator).hide(y)
-    judged = Parallel(n_jobs=n_jobs)(
-        delayed(judge)(clone(estimator), X, y, fold, metric, fit_params) for fold in folds
+    scored = Parallel(n_jobs=n_jobs)(
+        delayed(score_fold)(clone(estimator), X, y, fold, metric, fit_params) for fold in folds
     )
-    return np.array([score for score, _ in judged])
+    return np.array([score for score, _ in scored])

@@ -1,7 +1,7 @@
-"""Pictures of what was learnt; needs matplotlib (``pip install ssdl[plotting]``).
+"""Plots of fitted estimators; needs matplotlib (``pip install ssdl[plotting]``).
 
-Functions draw on the axes they are given, or else on a new figure, and return what they drew on;
-none of them shows it. A search or a pipeline stands for the estimator that it holds.
+The functions draw on the given axes, or else on a new figure, and return what they drew on; none
+of them shows it. For a search or a pipeline, they draw the estimator that it holds.
 """
 
 import numpy as np
@@ -25,8 +25,8 @@ from ._drawing import (
     prepared_shape,
     pyplot,
     sample_shape,
+    step_positions,
     whole_ticks,
-    within,
 )
 from ._folds import marker_of
 from .errors import KnobError, LabelsError, ShapeError
@@ -40,7 +40,7 @@ __all__ = [
     "plot_uncertain",
 ]
 
-# Okabe and Ito's colours, told apart by colour-blind readers; hatches tell them apart in print.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; hatches help in print.
 TERMS = {
     "reconstruction": ("#0072B2", ""),
     "sparsity": ("#E69F00", "////"),
@@ -50,26 +50,26 @@ TERMS = {
 }
 BLUE, ORANGE = "#0072B2", "#D55E00"
 SIGNED, POSITIVE = "RdBu_r", "Blues"
-# Beyond this many classes, numbers and names no longer fit.
+# With more classes than this, numbers and names no longer fit.
 CROWDED = 20
 
 
 def plot_atoms(estimator, *, image_shape=None, n_atoms=None, order="use", columns=None, ax=None):
-    """Atoms as images side by side, or as rows of a heat map where they are no images.
+    """Atoms as images side by side, or as rows of a heat map if they are not images.
 
     Parameters
     ----------
     estimator : estimator
         Fitted, with ``components_``.
     image_shape : (int, int), default=None
-        Height and width of an atom. By default the estimator's, followed through its preparation:
-        atoms live in the space of prepared samples.
+        Height and width of an atom; atoms live in the space of prepared samples. By default, the
+        shape of the samples after the estimator's preparation.
     n_atoms : int, default=None
-        How many to draw; None for all.
+        Number of atoms to draw; None for all.
     order : {"use", "index"}, default="use"
-        Most used first, by the sum of ``|codes_|``, or as they are numbered.
+        Most used first, by the sum of ``|codes_|``, or by index.
     columns : int, default=None
-        Images in a row.
+        Number of images per row.
     ax : matplotlib Axes, default=None
         Where to draw.
 
@@ -133,15 +133,15 @@ def plot_codes(estimator, *, ax=None):
     Returns
     -------
     ax : matplotlib Axes
-        ``|codes_|``: a column for each sample, a row for each atom. Samples are sorted by
+        ``|codes_|``, with a column per sample and a row per atom. Samples are sorted by
         ``transduction_``, atoms by the class that uses them most: blocks along the diagonal are
-        atoms that one class has for itself.
+        atoms that mainly one class uses.
     """
     plt, model = pyplot(), learnt(estimator, "codes_", "codes")
     use, found = np.abs(model.codes_), np.asarray(model.transduction_)
     classes = [each for each in model.classes_ if np.any(found == each)]
     means = np.array([use[found == each].mean(axis=0) for each in classes])
-    # Keys of lexsort count from the last one.
+    # The last key of lexsort comes first.
     rows = np.lexsort((-means.max(axis=0), means.argmax(axis=0), means.max(axis=0) == 0))
     samples = np.concatenate([np.flatnonzero(found == each) for each in classes])
     used = use[use > 0]
@@ -163,7 +163,7 @@ def plot_codes(estimator, *, ax=None):
         ax.tick_params(axis="x", labelrotation=90)
     ax.tick_params(axis="x", length=0)
     ax.set(
-        xlabel=f"{len(use)} training samples, by the class found",
+        xlabel=f"{len(use)} training samples, by predicted class",
         ylabel=f"{use.shape[1]} atoms, by the class that uses them most",
         yticks=[],
         title=f"Which atoms the samples use: {(use > 0).sum(axis=1).mean():.1f} of "
@@ -186,16 +186,16 @@ def plot_objective(estimator, *, ax=None):
     Returns
     -------
     ax : matplotlib Axes
-        Iteration k ends at k; its steps lie evenly before.
+        Iteration k ends at k; its steps are spaced evenly before.
     """
     plt, trace = pyplot(), learnt(estimator, "trace_", "trace").trace_
     total = np.asarray(trace["total"], dtype=float)
-    # There is no objective before there are codes.
+    # Before there are codes, there is no objective.
     known = np.isfinite(total)
     if not known.any():
         raise ValueError("trace_: no step has an objective, so there is nothing to draw")
     iterations = np.asarray(trace["iteration"])[known]
-    where = within(iterations)
+    where = step_positions(iterations)
     ax = axes_for(plt, ax, (7.5, 4.5))
     names = [name for name in TERMS if np.any(np.nan_to_num(trace[name])[known])]
     areas = ax.stackplot(
@@ -214,12 +214,12 @@ def plot_objective(estimator, *, ax=None):
     ax.set(
         xlabel="iteration",
         ylabel="objective",
-        title=f"Objective: {total[known][0]:.4g} at first, {total[known][-1]:.4g} in the end",
+        title=f"Objective: {total[known][0]:.4g} at the start, {total[known][-1]:.4g} at the end",
         ylim=(0, 1.05 * total[known].max()),
     )
     ax.margins(x=0.01)
     whole_ticks(ax.xaxis)
-    # As high as they lie.
+    # In the order of the stacked areas.
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(
         handles[::-1], labels[::-1], frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
@@ -229,7 +229,7 @@ def plot_objective(estimator, *, ax=None):
 
 
 def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
-    """Which classes are taken for which, on the samples that have a label.
+    """Confusion matrix of the samples that have a label.
 
     Parameters
     ----------
@@ -240,14 +240,14 @@ def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
     y : array-like of shape (n_samples,)
         Labels; unlabelled samples do not count.
     normalize : {"true", "pred", "all"}, default=None
-        Shares of the true classes, of the predicted ones or of all samples instead of counts.
+        Fractions of the true classes, of the predicted ones or of all samples instead of counts.
     ax : matplotlib Axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib Axes
-        All classes of the estimator, also those without a sample; zeros are left out.
+        All classes of the estimator, including those without a sample; zeros are omitted.
     """
     plt = pyplot()
     check_is_fitted(estimator)
@@ -256,14 +256,14 @@ def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
     if not known.any():
         raise LabelsError("labels: no sample is labelled, so there is nothing to compare with")
     truth = _labels.tidy(values[known])
-    said = estimator.predict(_safe_indexing(X, np.flatnonzero(known)))
+    predicted = estimator.predict(_safe_indexing(X, np.flatnonzero(known)))
     classes = unique_labels(estimator.classes_, truth)
     crowded = len(classes) > CROWDED
     side = max(5.5, 0.2 * len(classes))
     ax = axes_for(plt, ax, (side + 1, side))
     drawn = ConfusionMatrixDisplay.from_predictions(
         truth,
-        said,
+        predicted,
         labels=classes,
         normalize=normalize,
         include_values=not crowded,
@@ -278,35 +278,35 @@ def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
     ax.set(
         xlabel="predicted class",
         ylabel="true class",
-        title=f"{accuracy_score(truth, said):.1%} of {len(truth)} labelled samples are right",
+        title=f"accuracy {accuracy_score(truth, predicted):.1%} on {len(truth)} labelled samples",
     )
     return ax
 
 
 def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
-    """A new sample beside the training samples nearest to it.
+    """A new sample and the training samples nearest to it.
 
-    Distances are Euclidean between samples scaled to unit length, as the default preparation
-    scales them; another preparation may see other neighbours.
+    Distances are Euclidean, between samples scaled to unit length, in line with the default
+    preparation; with another preparation the neighbours may differ.
 
     Parameters
     ----------
     estimator : estimator
         Fitted on `X_train`.
     X_train : array-like of shape (n_samples, n_features)
-        The training samples, in their order.
+        The training samples, in the order of the fit.
     x : array-like of shape (n_features,) or (1, n_features)
         The new sample.
     n_neighbors : int, default=8
-        How many to draw, at most.
+        Maximum number to draw.
     image_shape : (int, int), default=None
-        Height and width of a sample; by default the estimator's. Bars if there is none.
+        Height and width of a sample; by default the estimator's. Without a shape, bars are drawn.
 
     Returns
     -------
     figure : matplotlib Figure
-        Each neighbour with its class in ``transduction_`` and its distance; a dashed frame where
-        that class is not the one predicted.
+        Each neighbour with its class in ``transduction_`` and its distance; the frame is dashed if
+        that class is not the predicted one.
     """
     plt, model = pyplot(), learnt(estimator, "transduction_", "classes of training samples")
     check_count("n_neighbors", n_neighbors)
@@ -318,23 +318,23 @@ def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
         raise ShapeError(f"features of x: expected {rows.shape[1]}, got {new.shape[1]}")
     search = NearestNeighbors(n_neighbors=min(n_neighbors, len(rows)))
     distances, nearest = search.fit(to_unit_length(rows)).kneighbors(to_unit_length(new))
-    said = estimator.predict(x if np.ndim(x) == 2 else new)[0]
+    predicted = estimator.predict(x if np.ndim(x) == 2 else new)[0]
     shape = sample_shape(estimator, image_shape, rows.shape[1])
     figure, axes = panels(plt, 1 + nearest.size, shape, columns=4, aside=True)
-    titles = [f"new sample\npredicted {said}"]
+    titles = [f"new sample\npredicted {predicted}"]
     for row, distance in zip(nearest[0], distances[0], strict=True):
         titles.append(f"class {found[row]}\ndistance {distance:.2f}")
     draw_samples(axes, np.concatenate([new, rows[nearest[0]]]), shape, titles)
     axes[0].title.set_fontweight("bold")
-    same = found[nearest[0]] == said
-    for ax, whole in zip(axes[1:], same, strict=True):
-        frame(ax, BLUE if whole else ORANGE, whole)
-    figure.suptitle(f"{same.sum()} of the {same.size} nearest training samples agree")
+    agrees = found[nearest[0]] == predicted
+    for ax, solid in zip(axes[1:], agrees, strict=True):
+        frame(ax, BLUE if solid else ORANGE, solid)
+    figure.suptitle(f"{agrees.sum()} of the {agrees.size} nearest training samples agree")
     return figure
 
 
 def plot_uncertain(estimator, X, *, n=10, image_shape=None, indices=None):
-    """The samples that the model is least sure of: those to look at, or to label next.
+    """The samples that the model is least certain of: those to check, or to label next.
 
     Parameters
     ----------
@@ -343,16 +343,16 @@ def plot_uncertain(estimator, X, *, n=10, image_shape=None, indices=None):
     X : array-like of shape (n_samples, n_features)
         Samples.
     n : int, default=10
-        How many to draw, at most.
+        Maximum number to draw.
     image_shape : (int, int), default=None
-        Height and width of a sample; by default the estimator's. Bars if there is none.
+        Height and width of a sample; by default the estimator's. Without a shape, bars are drawn.
     indices : array-like of int, default=None
         Rows of `X` to choose from, such as those without a label; all by default.
 
     Returns
     -------
     figure : matplotlib Figure
-        Smallest margin between the two best classes first; each with its row in `X`, these
+        Smallest margin between the two best classes first; each sample with its row in `X`, these
         classes and their probabilities.
     """
     plt = pyplot()

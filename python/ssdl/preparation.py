@@ -1,4 +1,4 @@
-"""The preparation steps of the library as a transformer, for pipelines of scikit-learn."""
+"""The preparation (preprocessing) steps of the library as a transformer for pipelines."""
 
 from numbers import Integral
 
@@ -13,12 +13,12 @@ __all__ = ["Preparation", "known_steps"]
 
 
 def known_steps():
-    """The steps there are: how each is written, and what it does.
+    """All preparation steps: how each is written, and what it does.
 
     Returns
     -------
     steps : dict
-        Sentences by usage, such as ``"scale=FACTOR"``.
+        Descriptions by usage, such as ``"scale=FACTOR"``.
     """
     return dict(_ssdl.preparation_steps())
 
@@ -27,7 +27,7 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """Preparation steps, one after another: scaling, PCA, and those for images.
 
     The classifiers prepare samples themselves (their parameter `prepare`) and keep the steps in
-    their model file; this is for pipelines with estimators of others.
+    their model file; this class is for pipelines with other estimators.
 
     Parameters
     ----------
@@ -35,18 +35,18 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Steps as ``known_steps`` lists them, such as ``"deskew"``, ``"gradients=12/4/3/signed"``,
         ``"power=0.5"``, ``"pca=50"``.
     image_shape : (int, int) or None, default=None
-        Height and width, where samples are images (pixels row by row).
+        Height and width, if samples are images (pixels row by row).
     random_state : int, RandomState instance or None, default=0
         Seed of random projections.
     n_jobs : int or None, default=None
-        Threads; None is 1 unless joblib says otherwise, -1 all.
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
 
     Attributes
     ----------
     image_shape_ : (int, int) or None
-        Height and width after the steps, where samples still are images.
+        Height and width after the steps, if samples are still images.
     n_features_in_ : int
-        Features of a sample.
+        Number of features of a sample.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Fit each step on what the step before it gives.
+        """Fit each step on the output of the step before it.
 
         Parameters
         ----------

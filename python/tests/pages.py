@@ -1,4 +1,4 @@
-"""Reads the pages of the project and runs what stands between their fences.
+"""Reads the pages of the project and runs their fenced blocks.
 
 The blocks of a page run in order, in one folder. The Python blocks share one namespace. Each
 command of an `sh` block runs in a shell that knows `ssdl`; commands that a test cannot run are
@@ -47,7 +47,7 @@ class Block:
 
 
 def blocks(text):
-    """The fenced blocks of a page; whether only empty lines part one from the block before."""
+    """The fenced blocks of a page, each with whether it directly follows the one before."""
     found, start, close = [], None, True
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
@@ -65,7 +65,7 @@ def blocks(text):
 
 
 def commands(block):
-    """The commands of a block with their lines; those that end in a backslash go on in the next."""
+    """The commands of a block with their lines; a final backslash continues a command."""
     found, begun = [], None
     for number, line in enumerate(block.text.splitlines(), block.line + 1):
         first, text = (number, line) if begun is None else (begun[0], begun[1] + line.strip())
@@ -77,7 +77,7 @@ def commands(block):
 
 
 def named_commands(text):
-    """Commands of the project that stand in running text between backticks, with their lines."""
+    """Commands of the project in running text between backticks, with their lines."""
     inside = {
         number
         for block in blocks(text)
@@ -97,35 +97,35 @@ def named_commands(text):
 # Times and sizes, which differ from machine to machine, with the spaces that align them.
 MEASURED = re.compile(r"\s*\b\d+(\.\d+)? (s|ms|min|B|kB|MB|GB)\b")
 NUMBERS = re.compile(r"-?\b\d+\.\d+\b|(?<=\()\d+(?=\))")
-# What a terminal wipes away again.
+# Progress lines, which a terminal overwrites.
 PROGRESS = re.compile(r"^(iteration \d+ of at most \d+: .*|\d+ of \d+ fits.*)\n", re.MULTILINE)
 
 
-def agree(said, expected):
-    """Whether two texts are the same, but for what may differ on another machine.
+def agree(printed, expected):
+    """Whether two texts are the same, except for what may differ on another machine.
 
     That is: times and sizes; numbers with decimals by one in their last place or by a thousandth;
     counts in brackets by two. A line `…` stands for any number of lines.
     """
-    return _agree(_lines(said), _lines(expected))
+    return _agree(_lines(printed), _lines(expected))
 
 
-def _agree(said, expected):
+def _agree(printed, expected):
     if not expected:
-        return not said
+        return not printed
     if expected[0] == "…":
-        return any(_agree(said[skipped:], expected[1:]) for skipped in range(len(said) + 1))
-    return bool(said) and _same(said[0], expected[0]) and _agree(said[1:], expected[1:])
+        return any(_agree(printed[skipped:], expected[1:]) for skipped in range(len(printed) + 1))
+    return bool(printed) and _same(printed[0], expected[0]) and _agree(printed[1:], expected[1:])
 
 
 def _lines(text):
     return [MEASURED.sub(" 0 s", line.rstrip()) for line in text.strip("\n").splitlines()]
 
 
-def _same(said, expected):
-    if NUMBERS.sub("0", said) != NUMBERS.sub("0", expected):
+def _same(printed, expected):
+    if NUMBERS.sub("0", printed) != NUMBERS.sub("0", expected):
         return False
-    pairs = zip(NUMBERS.findall(said), NUMBERS.findall(expected), strict=True)
+    pairs = zip(NUMBERS.findall(printed), NUMBERS.findall(expected), strict=True)
     return all(_near(Decimal(one), Decimal(other)) for one, other in pairs)
 
 
@@ -194,10 +194,10 @@ def _fault_of_ssdl(words):
 
 @cache
 def _help_of(*path):
-    said = subprocess.run(
+    ran = subprocess.run(
         [program(), *path, "--help"], capture_output=True, text=True, timeout=60, check=True
     )
-    return said.stdout
+    return ran.stdout
 
 
 def _commands_in(text):
@@ -270,15 +270,15 @@ class Page:
         found = blocks(self.text())
         for place, block in enumerate(found, 1):
             if block.language not in LANGUAGES:
-                self.fail(block.line, f"nothing is known of blocks of `{block.language}`")
-            said = LANGUAGES[block.language](self, block)
-            if said is None:
+                self.fail(block.line, f"no rule for blocks of `{block.language}`")
+            printed = LANGUAGES[block.language](self, block)
+            if printed is None:
                 continue
-            self.printed[block.line] = said
+            self.printed[block.line] = printed
             for below in found[place : place + 1]:
-                if below.language == "text" and below.follows and not agree(said, below.text):
+                if below.language == "text" and below.follows and not agree(printed, below.text):
                     instead = f"instead of, in line {below.line},\n{below.text}"
-                    self.fail(block.line, f"printed\n{said}{instead}")
+                    self.fail(block.line, f"printed\n{printed}{instead}")
         return self.printed
 
 
@@ -314,7 +314,7 @@ def _run_command(page, line, command):
             page.fail(line, f"{command.strip()}: {wrong}")
         return None
     beside = str(Path(program()).resolve().parent)
-    said = subprocess.run(
+    ran = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", command],
         env=os.environ | {"PATH": beside + os.pathsep + os.environ["PATH"], "SSDL_DATA": "data"},
         stdout=subprocess.PIPE,
@@ -322,9 +322,9 @@ def _run_command(page, line, command):
         encoding="utf-8",
         timeout=120,
     )
-    if said.returncode != 0:
-        page.fail(line, f"{command.strip()}: exit code {said.returncode}\n{said.stdout}")
-    return PROGRESS.sub("", said.stdout)
+    if ran.returncode != 0:
+        page.fail(line, f"{command.strip()}: exit code {ran.returncode}\n{ran.stdout}")
+    return PROGRESS.sub("", ran.stdout)
 
 
 def _parse_toml(page, block):
@@ -335,7 +335,7 @@ def _parse_toml(page, block):
 
 
 def _find_doctest(page, block):
-    # rustdoc runs the blocks of a page that a crate takes in.
+    # rustdoc runs the blocks of a page that a crate includes.
     taken = re.compile(rf'include_str!\("[./]*{re.escape(page.name)}"\)')
     sources = (FOLDER / "crates").glob("*/src/lib.rs")
     if not any(taken.search(path.read_text(encoding="utf-8")) for path in sources):

@@ -1,4 +1,4 @@
-"""Arrays of any make, and precision that stays what it was."""
+"""Arrays of any kind, and precision that is kept."""
 
 import numpy as np
 import pandas as pd
@@ -79,7 +79,7 @@ def test_names_of_columns_are_kept_and_checked(make, digits):
         model.predict(pd.DataFrame(digits["new"], columns=columns[::-1]))
 
 
-def test_codes_come_as_frames_if_asked_for(coder, digits):
+def test_codes_are_frames_on_request(coder, digits):
     names = [f"{type(coder).__name__.lower()}{i}" for i in range(30)]
     coder.set_output(transform="pandas").fit(digits["X"], digits["few"])
     assert coder.transform(digits["new"]).columns.tolist() == names
@@ -87,7 +87,7 @@ def test_codes_come_as_frames_if_asked_for(coder, digits):
     assert coder.transform(digits["new"]).columns == names
 
 
-def test_arrays_that_are_handed_out_belong_to_the_caller(model, same_bits):
+def test_returned_arrays_belong_to_the_caller(model, same_bits):
     before = model.codes_
     model.codes_[:] = 0
     model.components_[:] = 0

@@ -1,4 +1,4 @@
-"""Sparse codes and dictionaries without labels, held against scikit-learn's."""
+"""Sparse codes and dictionaries without labels, compared with scikit-learn's."""
 
 import pickle
 
@@ -28,7 +28,7 @@ def atoms(samples):
 
 
 def costs(samples, atoms, codes, sparsity=SPARSITY):
-    """What each sample pays, by the formula of the documentation."""
+    """The objective of each sample, by the formula of the documentation."""
     missed = samples - codes @ atoms
     return (missed**2).sum(axis=1) + sparsity * np.abs(codes).sum(axis=1)
 
@@ -72,7 +72,7 @@ def test_a_small_weight_is_enough_among_atoms_that_depend_on_one_another(samples
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_no_coefficient_could_do_better_elsewhere(nonnegative, samples, atoms):
+def test_codes_are_optimal(nonnegative, samples, atoms):
     coder = SparseCoder(atoms, sparsity=SPARSITY, nonnegative=nonnegative)
     codes = coder.fit_transform(samples)
     pull = 2 * (samples - codes @ atoms) @ atoms.T
@@ -144,7 +144,7 @@ def test_without_sparsity_codes_are_least_squares():
     np.testing.assert_allclose(codes, expected, atol=1e-9)
 
 
-def test_codes_begin_where_the_strongest_pull_is_worth_it(samples, atoms):
+def test_codes_are_zero_above_the_largest_correlation(samples, atoms):
     strongest = 2 * np.abs(samples @ atoms.T).max()
     assert not SparseCoder(atoms, sparsity=1e6).fit_transform(samples).any()
     assert not SparseCoder(atoms, sparsity=1.001 * strongest).fit_transform(samples).any()
@@ -206,12 +206,12 @@ def learner(**parameters):
 
 
 def objective(samples, atoms, sparsity=1.0):
-    """The same for everybody: exact codes on the atoms, and what all samples pay."""
+    """The objective of all samples, with exact codes on the atoms, for any learner."""
     codes = SparseCoder(atoms, sparsity=sparsity).fit_transform(samples)
     return costs(samples, atoms, codes, sparsity).sum()
 
 
-def test_what_is_learnt_is_said_as_it_is(samples):
+def test_the_attributes_describe_what_was_learnt(samples):
     model = learner().fit(samples)
     terms = model.objective_
     assert terms["total"] == pytest.approx(terms["reconstruction"] + terms["sparsity"])
@@ -238,14 +238,14 @@ def test_atoms_are_as_good_as_those_of_scikit_learn(theirs, sparsity, samples):
 def test_atoms_stay_within_their_length(atom_norm, samples):
     lengths = np.linalg.norm(learner(atom_norm=atom_norm).fit(samples).components_, axis=1)
     assert lengths.max() <= atom_norm * (1 + 1e-12)
-    # The penalty on codes makes every atom as long as it may be.
+    # The penalty on codes makes every atom as long as allowed.
     assert lengths.min() >= atom_norm * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize("atoms", [False, True])
 def test_nothing_is_negative_that_must_not_be(codes, atoms, samples):
-    # Around their mean, samples have negative entries to be tempted by.
+    # Samples minus their mean have negative entries, which tempt the learner.
     centred = samples - samples.mean(axis=0)
     model = learner(nonnegative_codes=codes, nonnegative_atoms=atoms, tol=1e-3).fit(centred)
     assert (model.components_.min() >= 0) == atoms
@@ -296,7 +296,7 @@ def test_batches_learn_nearly_what_all_samples_teach(samples):
     assert objective(samples, once.components_) <= 1.10 * whole
 
 
-def test_a_stream_goes_on_after_a_pickle_as_if_nothing_had_been(samples, same_bits):
+def test_a_stream_continues_unchanged_after_a_pickle(samples, same_bits):
     through = stream(learner(), samples[:150], passes=1)
     packed = pickle.loads(pickle.dumps(through))
     for model in (through, packed):
@@ -306,7 +306,7 @@ def test_a_stream_goes_on_after_a_pickle_as_if_nothing_had_been(samples, same_bi
     assert through.n_iter_ == packed.n_iter_ == 6
 
 
-def test_a_stream_goes_on_after_a_fit(samples):
+def test_a_stream_continues_after_a_fit(samples):
     model = learner().fit(samples[:200])
     before = objective(samples, model.components_)
     model.partial_fit(samples[200:210])
@@ -361,7 +361,7 @@ def test_a_learner_refuses_what_it_cannot_use(way, parameters, samples):
         getattr(DictionaryLearner(**parameters), way)(samples)
 
 
-def test_a_learner_that_did_not_settle_says_so(samples):
+def test_a_learner_that_did_not_converge_warns(samples):
     with pytest.warns(ConvergenceWarning, match="limit of passes"):
         learner(max_iter=2, tol=0).fit(samples)
 

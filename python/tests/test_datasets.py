@@ -1,4 +1,4 @@
-"""Data sets from the package, from files of one's own, and from a folder."""
+"""Data sets from the package, from the user's files, and from a folder."""
 
 import gzip
 import os
@@ -69,7 +69,7 @@ def test_the_digits_are_those_of_scikit_learn(same_bits):
 
 
 @pytest.mark.parametrize("per_class", [1, 5, 1000])
-def test_some_labels_of_each_class_are_left(per_class, digits):
+def test_some_labels_of_each_class_are_kept(per_class, digits):
     few = hide_labels(digits["y"], per_class)
     left = few != -1
     np.testing.assert_array_equal(few[left], digits["y"][left])
@@ -77,7 +77,7 @@ def test_some_labels_of_each_class_are_left(per_class, digits):
     np.testing.assert_array_equal(np.bincount(few[left]), np.minimum(sizes, per_class))
 
 
-def test_which_labels_are_left_is_drawn(digits, same_bits):
+def test_the_labels_to_keep_are_drawn_at_random(digits, same_bits):
     same_bits(hide_labels(digits["y"], 5), hide_labels(digits["y"], 5, random_state=0))
     other = hide_labels(digits["y"], 5, random_state=np.random.RandomState(1))
     assert not np.array_equal(hide_labels(digits["y"], 5), other)
@@ -216,7 +216,7 @@ def test_usps_is_read_from_its_folder(subset, n, home):
 
 def test_faces_are_turned_the_right_way_round(home):
     yaleb = load_yaleb(data_home=home)
-    # The file runs down the columns of an image first.
+    # The file stores images column by column.
     stored = loadmat(home / "yaleb" / "YaleB_32x32.mat")["fea"]
     expected = [face.reshape(32, 32, order="F") for face in stored]
     np.testing.assert_array_equal(yaleb.data.reshape(-1, 32, 32), expected)
@@ -248,7 +248,7 @@ def test_without_a_name_the_folder_is_in_the_cache(home, monkeypatch):
     assert data_folder() == home / "cache" / "ssdl"
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     assert data_folder() == Path.home() / ".cache" / "ssdl"
-    # An empty variable names nothing.
+    # An empty variable does not count.
     monkeypatch.setenv("SSDL_DATA", "")
     assert data_folder() == Path.home() / ".cache" / "ssdl"
 

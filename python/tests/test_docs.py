@@ -1,4 +1,4 @@
-"""The commands and the Python of every page run as they stand, and print what stands below them."""
+"""The commands and the Python of every page run, and print what the page shows below them."""
 
 import shlex
 
@@ -25,7 +25,7 @@ def digits_as_images(folder):
         Image.fromarray(pixels.reshape(8, 8).astype("uint8")).save(into / f"{place}.png")
 
 
-# What a page takes to be there before its first block.
+# What a page needs before its first block.
 PREPARED = {"docs/guide.md": digits_as_images}
 
 
@@ -89,7 +89,7 @@ def page(folder, number="1.00", language="python", last="a"):
         ("1.00", "python", "a = = 1", "page.md:20: SyntaxError"),
         ("1.00", "toml", "a = = 1", "page.md:19: no TOML"),
         ("1.00", "rust", "fn main() {}", "page.md:19: no crate has this page"),
-        ("1.00", "ruby", "a", "page.md:19: nothing is known of blocks of `ruby`"),
+        ("1.00", "ruby", "a", "page.md:19: no rule for blocks of `ruby`"),
         ("1.00", "sh", "\ncargo xtask tset", "page.md:21: .* there is no command tset"),
         ("1.00", "sh", "cargo xtask test --fast", "knows no --fast"),
         ("1.00", "sh", "cargo xtask bench --set all --set so", "knows no so"),
@@ -145,7 +145,7 @@ def test_commands_are_found_in_running_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "expected", "same"),
+    ("printed", "expected", "same"),
     [
         ("1.00", "1.01", True),
         ("1.00", "1.02", False),
@@ -160,5 +160,5 @@ def test_commands_are_found_in_running_text(tmp_path):
         ("a\nb", "a\nb\n…", True),
     ],
 )
-def test_texts_agree_but_for_what_differs_between_machines(said, expected, same):
-    assert pages.agree(said, expected) == same
+def test_texts_agree_except_for_what_differs_between_machines(printed, expected, same):
+    assert pages.agree(printed, expected) == same

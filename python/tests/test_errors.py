@@ -1,4 +1,4 @@
-"""Bad input: the exception that users of scikit-learn expect, with words that help."""
+"""Bad input: the exception that users of scikit-learn expect, with a helpful message."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_another_number_of_features_is_refused(digits):
         model.predict(digits["new"][:, 1:])
 
 
-def test_a_failed_fit_leaves_the_old_model_whole(digits, same_bits):
+def test_a_failed_fit_leaves_the_old_model_intact(digits, same_bits):
     model = ssdl.Nearest().fit(digits["X"], digits["few"])
     before = model.predict(digits["new"])
     with pytest.raises(errors.LabelsError):

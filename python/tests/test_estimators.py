@@ -1,4 +1,4 @@
-"""What every class learns and says, on real digits."""
+"""What every class learns and predicts, on real digits."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_few_labels_are_enough_for_most_digits(estimator, digits):
     assert np.mean(model.transduction_ == digits["y"]) > 0.6
 
 
-def test_what_is_said_agrees_with_itself(estimator, digits):
+def test_predictions_scores_and_probabilities_agree(estimator, digits):
     model = estimator.fit(digits["X"], digits["few"])
     probabilities = model.predict_proba(digits["new"])
     scores = model.decision_function(digits["new"])
@@ -56,7 +56,7 @@ def test_atoms_codes_and_classifier_have_their_shapes(coder, digits):
     np.testing.assert_allclose(scores, model.decision_function(digits["new"]), atol=1e-10)
 
 
-def test_codes_write_the_prepared_samples(coder, digits):
+def test_codes_reconstruct_the_prepared_samples(coder, digits):
     model = coder.fit(digits["X"], digits["few"])
     codes = model.transform(digits["new"])
     prepared = 5 * digits["new"] / np.linalg.norm(digits["new"], axis=1, keepdims=True)
@@ -90,13 +90,13 @@ def test_the_number_of_threads_does_not_change_a_bit(estimator, digits, same_bit
     same_bits(one.label_distributions_, two.label_distributions_)
 
 
-def test_a_sample_alone_is_judged_as_among_others(estimator, digits, same_bits):
+def test_a_sample_alone_is_classified_as_among_others(estimator, digits, same_bits):
     model = estimator.fit(digits["X"], digits["few"])
     together = model.predict_proba(digits["new"])
     same_bits(model.predict_proba(digits["new"][7:8]), together[7:8])
 
 
-def test_seeds_are_kept_drawn_or_handed_over(digits, same_bits):
+def test_seeds_are_kept_drawn_or_given(digits, same_bits):
     def codes(seed):
         return small(ssdl.SSDLGA, random_state=seed).fit(digits["X"], digits["few"]).codes_
 
@@ -130,12 +130,12 @@ def test_progress_is_printed_if_asked_for(digits, capsys):
     assert len(capsys.readouterr().out.splitlines()) > len(lines)
 
 
-def test_a_fit_that_did_not_settle_says_so(digits):
+def test_a_fit_that_did_not_converge_warns(digits):
     with pytest.warns(ConvergenceWarning, match="limit of iterations"):
         small(ssdl.SSDLGA, max_iter=1, tol=0).fit(digits["X"], digits["few"])
 
 
-def test_words_of_the_library_become_warnings(digits):
+def test_notices_of_the_library_become_warnings(digits):
     with pytest.warns(ssdl.errors.FitWarning, match="typical length"):
         small(ssdl.SSDLGA, prepare=()).fit(digits["X"], digits["few"])
 

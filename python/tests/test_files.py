@@ -96,11 +96,11 @@ def test_a_loaded_model_takes_frames_without_a_warning(make, digits, tmp_path, s
     loaded = ssdl.load(tmp_path / "model.ssdl")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        said = loaded.predict(make(dict(zip(columns, digits["new"].T, strict=True))))
-    same_bits(said, loaded.predict(digits["new"]))
+        predicted = loaded.predict(make(dict(zip(columns, digits["new"].T, strict=True))))
+    same_bits(predicted, loaded.predict(digits["new"]))
 
 
-def test_learning_on_from_a_file_needs_the_samples_again(digits):
+def test_continuing_from_a_file_needs_the_samples_again(digits):
     copied = through_pickle(small(ssdl.SSDLGA).fit(digits["X"], digits["few"]))
     with pytest.raises(ssdl.errors.SamplesError, match="pass them to add_labels as X"):
         copied.add_labels([60], [3])
@@ -111,7 +111,7 @@ def test_learning_on_from_a_file_needs_the_samples_again(digits):
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_learns_on_by_itself(copied, digits):
+def test_a_copy_continues_independently(copied, digits):
     model = small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
     before = model.transduction_
     twin = copied(model).add_labels([60, 61], digits["y"][60:62])
@@ -119,7 +119,7 @@ def test_a_copy_learns_on_by_itself(copied, digits):
     assert np.array_equal(model.transduction_, before)
 
 
-def test_files_that_are_no_models_are_refused(tmp_path):
+def test_files_that_are_not_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         ssdl.load(tmp_path / "none.ssdl")
     assert caught.value.filename == str(tmp_path / "none.ssdl")
@@ -130,7 +130,7 @@ def test_files_that_are_no_models_are_refused(tmp_path):
         ssdl._ssdl.Model.from_bytes(b"short")
 
 
-def test_a_folder_that_is_not_there_is_named(digits, tmp_path):
+def test_a_missing_folder_is_named(digits, tmp_path):
     model = ssdl.Nearest().fit(digits["X"], digits["few"])
     with pytest.raises(FileNotFoundError):
         model.save(tmp_path / "missing" / "model.ssdl")

@@ -1,4 +1,4 @@
-"""Graphs as SciPy arrays, held against scikit-learn and formulas; and graphs of one's own."""
+"""Graphs as SciPy arrays, compared with scikit-learn and formulas; and graphs given by the user."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ OF_AFFINITIES = {
 
 @pytest.fixture(scope="module")
 def cloud():
-    """200 points in 20 dimensions: more than anybody has neighbours."""
+    """200 points in 20 dimensions: more dimensions than neighbours."""
     return np.random.default_rng(0).standard_normal((200, 20))
 
 
@@ -61,14 +61,14 @@ def test_neighbours_are_those_of_scikit_learn(k, cloud):
     np.testing.assert_array_equal(between, search.kneighbors(others, return_distance=False))
 
 
-def test_nobody_is_its_own_neighbour_unless_asked_as_another(cloud):
+def test_a_sample_is_its_own_neighbour_only_in_another_array(cloud):
     twins = np.vstack([cloud[:20], cloud[:20]])
     nearest = graphs.nearest_neighbors(twins, 1).ravel()
     np.testing.assert_array_equal(nearest, np.r_[20:40, 0:20])
     np.testing.assert_array_equal(graphs.nearest_neighbors(cloud, 1, Y=cloud).ravel(), np.r_[:200])
 
 
-def test_neighbours_are_cut_to_what_there_is(cloud):
+def test_there_are_at_most_as_many_neighbours_as_samples(cloud):
     assert graphs.nearest_neighbors(cloud[:4], 10).shape == (4, 3)
     assert graphs.nearest_neighbors(cloud[:4], 10, Y=cloud).shape == (200, 4)
     assert graphs.nearest_neighbors(cloud[:1], 3).shape == (1, 0)
@@ -170,14 +170,14 @@ def test_a_laplacian_is_what_the_objective_says(build, cloud):
     np.testing.assert_allclose(matrix @ np.ones(200), 0, atol=1e-10)
 
 
-def test_a_laplacian_leaves_out_who_is_alone():
+def test_a_laplacian_omits_isolated_samples():
     alone = sparse.csr_array(np.array([[0, 0.7, 0.3], [0, 0, 0], [1.0, 0, 0]]))
     expected = np.array([[2, -0.7, -1.3], [-0.7, 0.49, 0.21], [-1.3, 0.21, 1.09]])
     np.testing.assert_allclose(graphs.laplacian(alone).toarray(), expected)
     assert not graphs.laplacian(sparse.csr_array((3, 3))).nnz
 
 
-def test_weights_on_the_diagonal_say_nothing_in_a_laplacian(cloud):
+def test_weights_on_the_diagonal_do_not_change_a_laplacian(cloud):
     weights = graphs.heat_graph(cloud)
     heavier = weights + sparse.csr_array(sparse.eye(200))
     np.testing.assert_allclose(
@@ -196,7 +196,7 @@ def test_symmetric_weights_below_zero_may_be_mixtures():
 
 @pytest.mark.parametrize("each", [ssdl.SSDLGA, ssdl.GraphSC])
 @pytest.mark.parametrize("name", OF_AFFINITIES)
-def test_a_fit_with_the_own_graph_brought_along_is_the_same(name, each, samples, digits):
+def test_a_fit_with_its_own_graph_given_is_the_same(name, each, samples, digits):
     weights = OF_AFFINITIES[name](samples)
     own = as_they_are(each, graph=name, percentile=0.02).fit(samples, digits["few"])
     brought = as_they_are(each).fit(samples, digits["few"], graph=weights)
@@ -205,7 +205,7 @@ def test_a_fit_with_the_own_graph_brought_along_is_the_same(name, each, samples,
 
 
 @pytest.mark.parametrize("each", [ssdl.SSDLGA, ssdl.GraphSC])
-def test_a_fit_with_neighbours_brought_along_is_the_same(each, samples, digits, same_bits):
+def test_a_fit_with_its_own_neighbours_given_is_the_same(each, samples, digits, same_bits):
     own = as_they_are(each).fit(samples, digits["few"])
     lists = graphs.nearest_neighbors(samples, 8)
     brought = as_they_are(each).fit(samples, digits["few"], graph=lists)
@@ -218,7 +218,7 @@ def test_a_fit_with_neighbours_brought_along_is_the_same(each, samples, digits, 
     )
 
 
-def test_labels_spread_over_affinities_brought_along(samples, digits):
+def test_labels_spread_over_given_affinities(samples, digits):
     own = ssdl.LabelSpreading(prepare=()).fit(samples, digits["few"])
     weights = graphs.heat_graph(samples, 5, width="0.2x")
     brought = ssdl.LabelSpreading(prepare=()).fit(samples, digits["few"], graph=weights)
@@ -227,8 +227,8 @@ def test_labels_spread_over_affinities_brought_along(samples, digits):
         ssdl.LabelSpreading(prepare=()).fit(samples, digits["few"], graph=graphs.lle_graph(samples))
 
 
-def test_the_graph_is_what_the_fit_heeds(samples, digits):
-    # Joined by their true classes, the samples can hardly be told wrong.
+def test_the_fit_uses_the_given_graph(samples, digits):
+    # Joined by their true classes, the samples can hardly be misclassified.
     same = sparse.csr_array((digits["y"][:, None] == digits["y"]).astype(float))
     for each in WITH_GRAPH:
         told = as_they_are(each).fit(samples, digits["few"], graph=same)
@@ -250,7 +250,7 @@ def test_neighbours_in_one_direction_are_refused_with_the_remedy(each, mode, sam
 
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.array])
-def test_weights_come_in_any_make(make, samples, digits, same_bits):
+def test_weights_may_have_any_sparse_format(make, samples, digits, same_bits):
     weights = graphs.heat_graph(samples)
     first = as_they_are(ssdl.SSDLGA).fit(samples, digits["few"], graph=weights)
     other = make(weights.toarray())
@@ -268,7 +268,7 @@ def test_ones_and_zeros_are_weights_whatever_their_type(samples, digits, same_bi
     same_bits(of_floats, of_bools)
 
 
-def test_stored_zeros_and_weights_in_two_parts_are_read_as_they_sum_up(samples, digits, same_bits):
+def test_stored_zeros_and_duplicate_weights_are_summed(samples, digits, same_bits):
     weights = graphs.heat_graph(samples).tocoo()
     rows, columns = weights.row, weights.col
     parts = sparse.coo_array(
@@ -326,7 +326,7 @@ def spoilt(weights, value):
     ],
 )
 @pytest.mark.parametrize("each", [ssdl.SSDLGA, ssdl.LabelSpreading])
-def test_graphs_that_cannot_be_are_refused(each, spoil, error, words, samples, digits):
+def test_impossible_graphs_are_refused(each, spoil, error, words, samples, digits):
     weights, lists = graphs.heat_graph(samples), graphs.nearest_neighbors(samples)
     with pytest.raises(error, match=words):
         as_they_are(each).fit(samples, digits["few"], graph=spoil(weights, lists))

@@ -1,4 +1,4 @@
-"""Every way to say "no label", and labels that come back as they went in."""
+"""Every way to write "no label", and labels that keep their type."""
 
 import warnings
 
@@ -18,7 +18,7 @@ def fitted(y, **parameters):
         return Ridge(**parameters).fit(X, y)
 
 
-def said(model):
+def predictions(model):
     return model.predict(X).tolist()
 
 
@@ -50,7 +50,7 @@ def test_whole_numbers_stay_whole_numbers(y):
     model = fitted(y)
     assert model.classes_.dtype.kind == "i"
     assert model.classes_.tolist() == NUMBERS
-    assert said(model) == [3, 3, 7, 7, 3, 7]
+    assert predictions(model) == [3, 3, 7, 7, 3, 7]
 
 
 @pytest.mark.parametrize(
@@ -85,33 +85,33 @@ def test_whole_numbers_stay_whole_numbers(y):
 def test_text_stays_text(y):
     model = fitted(y)
     assert model.classes_.tolist() == TEXT
-    assert said(model) == ["no", "no", "yes", "yes", "no", "yes"]
+    assert predictions(model) == ["no", "no", "yes", "yes", "no", "yes"]
 
 
 def test_floats_stay_floats_and_nan_is_unlabelled():
     model = fitted(np.array(spread([1.0, 2.0], np.nan)))
     assert model.classes_.dtype == np.float64
-    assert said(model) == [1.0, 1.0, 2.0, 2.0, 1.0, 2.0]
+    assert predictions(model) == [1.0, 1.0, 2.0, 2.0, 1.0, 2.0]
 
 
-def test_truth_values_are_classes():
+def test_booleans_are_classes():
     model = fitted([False, None, True, None, None, True])
     assert model.classes_.tolist() == [False, True]
     assert model.predict(X).dtype == bool
 
 
 @pytest.mark.parametrize("marker", ["?", 0, 99])
-def test_a_marker_of_ones_own(marker):
+def test_another_marker(marker):
     classes = TEXT if isinstance(marker, str) else NUMBERS
     model = fitted(spread(classes, marker), unlabeled=marker)
     assert model.classes_.tolist() == classes
 
 
 @pytest.mark.parametrize("marker", [0, float("nan"), pd.NA], ids=str)
-def test_with_a_marker_of_ones_own_minus_one_is_a_class(marker):
+def test_with_another_marker_minus_one_is_a_class(marker):
     model = fitted(spread([-1, 1], marker), unlabeled=marker)
     assert model.classes_.tolist() == [-1, 1]
-    assert said(model) == [-1, -1, 1, 1, -1, 1]
+    assert predictions(model) == [-1, -1, 1, 1, -1, 1]
 
 
 def test_minus_one_and_one_are_two_classes_with_a_warning():
@@ -140,7 +140,7 @@ def test_no_label_at_all_is_refused(y):
         Nearest().fit(X, y)
 
 
-def test_text_beside_numbers_is_refused():
+def test_text_among_numbers_is_refused():
     with pytest.raises(errors.LabelsError, match="mixed"):
         Nearest().fit(X, ["a", 3, "b", None, None, 3])
 

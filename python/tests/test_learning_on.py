@@ -1,4 +1,4 @@
-"""Labels that come later, samples that come later, and which labels to ask for."""
+"""Labels and samples that are added later, and which samples to label next."""
 
 import pickle
 import warnings
@@ -26,7 +26,7 @@ def model(digits):
 
 
 def patient(each):
-    """A fit that ends where it likes, not at a limit."""
+    """A fit that converges instead of stopping at its limit."""
     return small(each, **({"max_iter": 30, "tol": 1e-3} if each in WITH_ATOMS else {}))
 
 
@@ -70,7 +70,7 @@ def test_a_class_may_be_new(digits, model):
 
 
 @pytest.mark.parametrize("nothing", [None, -1, np.nan])
-def test_a_label_may_be_taken_away(nothing, digits, model):
+def test_a_label_may_be_removed(nothing, digits, model):
     model.add_labels([0, 1, 2], [nothing, nothing, 7])
     assert labels_of(model)[:4] == [None, None, 7, 3]
     # NaN made floats of the labels; the classes stay what they were.
@@ -106,7 +106,7 @@ def test_minus_one_and_one_stay_classes_when_labels_are_added(marker, digits):
     assert [labels_of(model)[at] for at in (70, 71, 0)] == [-1, 1, None]
 
 
-def test_a_graph_brought_along_stays_when_labels_are_added(digits):
+def test_a_given_graph_stays_when_labels_are_added(digits):
     same = graphs.heat_graph(digits["X"])
     model = ssdl.LabelSpreading(prepare=()).fit(digits["X"], digits["few"], graph=same)
     model.add_labels([70], digits["y"][70:71])
@@ -117,7 +117,7 @@ def test_a_graph_brought_along_stays_when_labels_are_added(digits):
 
 
 @pytest.mark.parametrize("each", CLASSES)
-def test_after_a_pickle_the_samples_are_asked_for(each, digits, same_bits):
+def test_after_a_pickle_the_samples_are_needed_again(each, digits, same_bits):
     model = small(each).fit(digits["X"], digits["few"])
     packed = pickle.loads(pickle.dumps(model))
     with pytest.raises(errors.SamplesError, match="pass them to add_labels as X"):
@@ -171,14 +171,14 @@ def test_only_classes_with_atoms_take_more_samples(each):
     assert hasattr(each, "partial_fit") == (each in WITH_ATOMS)
 
 
-def test_the_first_part_is_a_fit(coder, digits, same_bits):
+def test_the_first_batch_is_a_fit(coder, digits, same_bits):
     first = coder.partial_fit(digits["X"], digits["few"])
     whole = small(type(coder)).fit(digits["X"], digits["few"])
     same_bits(first.codes_, whole.codes_)
     same_bits(first.predict_proba(digits["new"]), whole.predict_proba(digits["new"]))
 
 
-def test_parts_give_nearly_what_all_samples_give(coder, digits):
+def test_batches_give_nearly_what_all_samples_give(coder, digits):
     X, few = digits["X"], digits["few"]
     parts = coder.partial_fit(X[:200], few[:200]).partial_fit(X[200:], few[200:])
     whole = small(type(coder)).fit(X, few)
@@ -200,7 +200,7 @@ def test_further_samples_may_be_unlabelled_or_of_a_new_class(digits, model):
     assert model.transduction_.shape == (402,)
 
 
-def test_classes_that_are_promised_are_kept(digits):
+def test_announced_classes_are_kept(digits):
     few = np.where(digits["few"] < 5, digits["few"], -1)
     model = small(ssdl.SSDLGA).partial_fit(digits["X"], few, classes=range(10))
     assert model.classes_.tolist() == list(range(10))
@@ -212,7 +212,7 @@ def test_classes_that_are_promised_are_kept(digits):
     assert set(model.predict(digits["new"])) == set(range(10))
 
 
-def test_one_class_may_be_all_that_the_first_part_shows(digits):
+def test_the_first_batch_may_have_one_class(digits):
     first = np.where(digits["few"] == 3, 3, -1)
     model = small(ssdl.SSDLGA)
     with warnings.catch_warnings():
@@ -222,7 +222,7 @@ def test_one_class_may_be_all_that_the_first_part_shows(digits):
     assert sum(label is not None for label in labels_of(model)) == np.sum(digits["few"] == 3)
 
 
-def test_minus_one_is_a_class_where_it_is_promised(digits):
+def test_minus_one_is_a_class_if_it_is_announced(digits):
     y = np.resize([-1, 0, 1], 300)
     model = small(ssdl.SSDLGA).partial_fit(digits["X"], y, classes=[-1, 0, 1])
     assert labels_of(model) == y.tolist()
@@ -236,7 +236,7 @@ def test_labels_beyond_the_classes_are_refused(first, digits, model):
     model.partial_fit(digits["new"][:50], digits["truth"][:50], classes=range(10))
 
 
-def test_parts_with_other_features_or_lengths_are_refused(digits, model, same_bits):
+def test_batches_with_other_features_or_lengths_are_refused(digits, model, same_bits):
     before = model.codes_
     with pytest.raises(ValueError, match="63 features"):
         model.partial_fit(digits["new"][:, 1:], digits["truth"])
@@ -245,20 +245,20 @@ def test_parts_with_other_features_or_lengths_are_refused(digits, model, same_bi
     same_bits(model.codes_, before)
 
 
-def test_parts_do_not_follow_a_graph_brought_along(digits):
+def test_batches_cannot_follow_a_given_graph(digits):
     whole = graphs.heat_graph(digits["X"])
     model = small(ssdl.SSDLGA, prepare=()).fit(digits["X"], digits["few"], graph=whole)
     with pytest.raises(errors.GraphError, match="fit all samples with a graph of all"):
         model.partial_fit(digits["new"], digits["truth"])
 
 
-def test_parts_do_not_follow_a_pickle(digits, model):
+def test_batches_cannot_follow_a_pickle(digits, model):
     packed = pickle.loads(pickle.dumps(model))
     with pytest.raises(errors.SamplesError, match="fit all samples at once"):
         packed.partial_fit(digits["new"], digits["truth"])
 
 
-def test_questions_are_about_unlabelled_samples(estimator, digits, same_bits):
+def test_queries_choose_unlabelled_samples(estimator, digits, same_bits):
     model = estimator.fit(digits["X"], digits["few"])
     asked = model.query(20)
     assert asked.dtype == np.int64
@@ -271,22 +271,22 @@ def test_questions_are_about_unlabelled_samples(estimator, digits, same_bits):
     assert model.query(0).shape == (0,)
 
 
-def test_questions_may_be_about_other_samples(estimator, digits):
+def test_queries_may_choose_from_other_samples(estimator, digits):
     model = estimator.fit(digits["X"], digits["few"])
     asked = model.query(30, X=digits["new"])
     assert len(set(asked)) == 30
     assert sorted(model.query(1000, X=digits["new"])) == list(range(200))
 
 
-def test_questions_are_the_same_after_a_pickle(digits, model, same_bits):
+def test_queries_are_the_same_after_a_pickle(digits, model, same_bits):
     same_bits(pickle.loads(pickle.dumps(model)).query(20), model.query(20))
 
 
-def test_where_all_is_labelled_there_is_nothing_to_ask(digits):
+def test_if_all_are_labelled_a_query_is_empty(digits):
     assert small(ssdl.SSDLGA).fit(digits["X"], digits["y"]).query().shape == (0,)
 
 
-def test_a_number_of_questions_is_whole_and_not_negative(digits, model):
+def test_the_size_of_a_query_is_a_whole_number_and_not_negative(digits, model):
     with pytest.raises(ValueError, match="n == -1"):
         model.query(-1)
     with pytest.raises(TypeError, match="n must be"):
@@ -306,20 +306,20 @@ def copies(digits):
 
 
 @pytest.mark.parametrize("each", [ssdl.USSDL, ssdl.LinearSVM, ssdl.Ridge])
-def test_no_copy_is_asked_for_twice(each, copies):
+def test_no_copy_is_queried_twice(each, copies):
     X, y, original = copies
     asked = small(each).fit(X, y).query(20)
     assert len(set(original[asked])) == 20
 
 
 @pytest.mark.parametrize("each", [ssdl.SSDLGA, ssdl.GraphSC])
-def test_copies_are_hardly_asked_for_twice_where_the_graph_moves_their_codes(each, copies):
+def test_copies_are_rarely_queried_twice_if_the_graph_moves_their_codes(each, copies):
     X, y, original = copies
     asked = small(each).fit(X, y).query(10)
     assert len(set(original[asked])) >= 8
 
 
-def test_where_nothing_is_in_doubt_questions_are_spread(copies):
+def test_if_nothing_is_uncertain_queries_are_spread(copies):
     X, y, original = copies
     asked = ssdl.Nearest().fit(X, y).query(10)
     assert len(set(original[asked])) == 10
@@ -342,20 +342,20 @@ def by_query(model, generator):
     return model.query(10)
 
 
-def by_chance(model, generator):
+def at_random(model, generator):
     return generator.permutation(np.flatnonzero(model._model.labels < 0))[:10]
 
 
 @pytest.mark.parametrize("each", [ssdl.SSDLGA, ssdl.USSDL, ssdl.GraphSC, ssdl.LinearSVM])
-def test_answers_to_questions_teach_more_than_random_labels(each, digits):
+def test_queried_labels_teach_more_than_random_ones(each, digits):
     asked, drawn = (
         np.mean([list(accuracies(small(each), digits, seed, choose)) for seed in range(3)])
-        for choose in (by_query, by_chance)
+        for choose in (by_query, at_random)
     )
     assert asked > drawn + 0.02
 
 
-def test_the_first_labels_meet_every_digit(digits, same_bits):
+def test_the_first_labels_include_every_digit(digits, same_bits):
     first = first_to_label(digits["X"], 20)
     assert len(set(first)) == 20
     assert set(digits["y"][first]) == set(range(10))
@@ -365,7 +365,7 @@ def test_the_first_labels_meet_every_digit(digits, same_bits):
     assert first_to_label(digits["X"], 0).shape == (0,)
 
 
-def test_the_first_labels_are_of_no_two_copies(copies):
+def test_the_first_labels_include_no_copies(copies):
     X, _, original = copies
     assert len(set(original[first_to_label(X, 30)])) == 30
 

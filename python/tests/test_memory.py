@@ -1,4 +1,4 @@
-"""How much memory a call takes, told by the operating system, in a process of its own."""
+"""How much memory a call takes, as measured by the operating system in a separate process."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ resource = pytest.importorskip("resource")
 # One after another: each takes several hundred megabytes.
 pytestmark = pytest.mark.xdist_group("memory")
 
-# What is warm has been paid for before; samples are 200 MB, in C order.
+# A warm-up call comes first; samples are 200 MB, in C order.
 SCRIPT = """
 import resource, sys, warnings
 import numpy as np
@@ -22,7 +22,7 @@ def peak():
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 
-def judged(X):
+def predict_all(X):
     for model in models:
         (model.predict if hasattr(model, "predict") else model.transform)(X)
 
@@ -30,7 +30,7 @@ warnings.simplefilter("ignore")
 some = np.random.default_rng(0).standard_normal((200, 500))
 labels = np.resize([0, 1, -1, -1], 200)
 models = [model.fit(some, labels) for model in [{models}]]
-judged(some)
+predict_all(some)
 samples = np.tile(some, (250, 1))
 few = np.concatenate([labels, np.full(len(samples) - 200, -1)])
 before = peak()
@@ -40,7 +40,7 @@ print((peak() - before) / samples.nbytes)
 
 
 def rise(models, call):
-    """Rise of the peak, as a share of the bytes of the samples."""
+    """Rise of the peak, as a fraction of the bytes of the samples."""
     script = SCRIPT.format(models=models, call=call)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=100
@@ -49,11 +49,11 @@ def rise(models, call):
     return float(done.stdout)
 
 
-def test_samples_are_judged_part_by_part():
+def test_samples_are_predicted_part_by_part():
     models = "Ridge(prepare=()), LinearSVM(), USSDL(n_atoms=20, max_iter=2)"
     coder = "SparseCoder(some, sparsity=40, sparse_output=True)"
-    # About 0.1: parts of 8 MB, and what is said of each sample. Dense codes alone would take 0.4.
-    assert rise(f"{models}, {coder}", "judged(samples)") < 0.25
+    # About 0.1: parts of 8 MB, and the predictions. Dense codes alone would take 0.4.
+    assert rise(f"{models}, {coder}", "predict_all(samples)") < 0.25
 
 
 @pytest.mark.parametrize("model", ["Ridge(prepare=())", "LinearSVM()"])

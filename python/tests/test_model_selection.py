@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_folds(three):
     assert folds(3, shuffle=False) == folds(4, shuffle=False)
 
 
-def test_a_small_class_cuts_the_number_of_folds(three):
+def test_a_small_class_reduces_the_number_of_folds(three):
     split = FewLabelSplit(8)
     with pytest.warns(FitWarning, match="4 folds instead of 8: class 2 has only 4 labels"):
         folds = list(split.split(three, three))
@@ -119,7 +119,7 @@ def test_single_labels_alone_are_refused():
 
 
 @pytest.mark.parametrize("n_splits", [1, 0, 2.5, "five"])
-def test_a_number_of_folds_that_is_none_is_refused(n_splits):
+def test_an_invalid_number_of_folds_is_refused(n_splits):
     with pytest.raises(KnobError, match="n_splits"):
         FewLabelSplit(n_splits)
 
@@ -141,7 +141,7 @@ def test_text_is_hidden_behind_none(wrap, three):
         assert {value for value in hidden if isinstance(value, str)} == set(NAMES)
 
 
-def test_rows_of_a_series_are_counted_by_place_not_by_name(three):
+def test_rows_of_a_series_are_counted_by_position_not_by_index(three):
     y = pd.Series(three, index=np.arange(len(three))[::-1])
     for hidden, held_out in FewLabelSplit(4).hide(y):
         assert np.all(hidden[held_out] == -1)
@@ -254,13 +254,13 @@ def test_the_scorer_is_pickled_and_copied(digits):
         assert twin(model, digits["new"], digits["truth"]) == expected
 
 
-def test_hidden_labels_judge_every_class(estimator, digits):
+def test_hidden_labels_score_every_class(estimator, digits):
     scores = cross_val_hidden(estimator, digits["X"], digits["few"], cv=3)
     assert scores.shape == (3,)
     assert scores.mean() > 0.5
 
 
-def test_hidden_labels_judge_what_the_fit_found(digits):
+def test_hidden_labels_score_the_transduction(digits):
     split = FewLabelSplit(3, random_state=1)
     expected = []
     for hidden, held_out in split.hide(digits["few"]):
@@ -272,24 +272,24 @@ def test_hidden_labels_judge_what_the_fit_found(digits):
     assert cross_val_hidden(line, digits["X"], digits["few"], cv=split).mean() > 0.6
 
 
-def test_folds_are_judged_side_by_side(digits):
+def test_folds_are_scored_in_parallel(digits):
     one = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3)
     two = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=3, n_jobs=2)
     np.testing.assert_array_equal(one, two)
 
 
-def test_hidden_labels_judge_estimators_of_others(digits):
+def test_hidden_labels_score_other_estimators(digits):
     other = SelfTrainingClassifier(LogisticRegression(max_iter=300), threshold=0.99, max_iter=2)
     scores = cross_val_hidden(other, digits["X"] / 16, digits["few"], cv=3)
     assert scores.mean() > 0.6, "rows that it left unlabelled are predicted"
 
 
-def test_hidden_labels_are_judged_by_another_metric_and_marker(digits):
+def test_hidden_labels_are_scored_with_another_metric_and_marker(digits):
     names = np.array([f"digit {digit}" for digit in range(10)] + ["?"])
     y = pd.Series(names[digits["few"]])
 
-    def harsh(truth, said):
-        return -float(np.sum(truth != said))
+    def harsh(truth, predicted):
+        return -float(np.sum(truth != predicted))
 
     scores = cross_val_hidden(ssdl.Ridge(unlabeled="?"), digits["X"], y, cv=3, metric=harsh)
     assert np.all(scores <= 0)

@@ -1,4 +1,4 @@
-"""Pictures: what they are drawn on, what is in them, and what they refuse."""
+"""Plots: what they are drawn on, what they show, and what they refuse."""
 
 import importlib
 import sys
@@ -44,7 +44,7 @@ def model(digits):
 
 @pytest.fixture(scope="module")
 def flat(digits):
-    """A model whose samples are no images."""
+    """A model whose samples are not images."""
     return small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
 
 
@@ -66,7 +66,7 @@ def trace():
 
 
 def drawn(ax):
-    """Draw the whole figure, which finds what cannot be drawn; give back its title."""
+    """Draw the whole figure, which finds what cannot be drawn; return its title."""
     assert isinstance(ax, Axes)
     ax.figure.canvas.draw()
     return ax.get_title()
@@ -93,7 +93,7 @@ def test_atoms_are_images_side_by_side(model):
     assert low == -high
 
 
-def test_some_atoms_are_drawn_as_they_are_numbered(model):
+def test_some_atoms_are_drawn_by_index(model):
     ax = plotting.plot_atoms(model, n_atoms=4, order="index", columns=4)
     assert drawn(ax) == "4 of 30 atoms"
     picture = ax.images[0].get_array()
@@ -102,7 +102,7 @@ def test_some_atoms_are_drawn_as_they_are_numbered(model):
         plotting.plot_atoms(model, order="size")
 
 
-def test_atoms_that_are_no_images_are_rows(digits, model, flat):
+def test_atoms_that_are_not_images_are_rows(digits, model, flat):
     ax = plotting.plot_atoms(flat)
     assert "64 prepared features, not images of a known shape" in drawn(ax)
     assert ax.images[0].get_array().shape == (30, 64)
@@ -141,7 +141,7 @@ def test_codes_are_sorted_by_class_and_the_classes_named(model):
     assert ax.images[0].get_array()[:, : counts[0]].sum() == pytest.approx(first)
 
 
-def test_a_class_that_no_sample_has_is_left_out_of_the_codes(model):
+def test_a_class_without_samples_is_omitted_from_the_codes(model):
     found = np.where(model.transduction_ == 3, 5, model.transduction_)
     stand_in = SimpleNamespace(codes_=model.codes_, transduction_=found, classes_=model.classes_)
     ax = plotting.plot_codes(stand_in)
@@ -152,7 +152,7 @@ def test_a_class_that_no_sample_has_is_left_out_of_the_codes(model):
 
 def test_the_objective_is_stacked_by_term(trace):
     ax = plotting.plot_objective(SimpleNamespace(trace_=trace))
-    assert drawn(ax) == "Objective: 96.15 at first, 50 in the end"
+    assert drawn(ax) == "Objective: 96.15 at the start, 50 at the end"
     assert len(ax.collections) == 5
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == ["total", *TERMS[::-1]]
@@ -162,7 +162,7 @@ def test_the_objective_is_stacked_by_term(trace):
     np.testing.assert_allclose(line.get_xdata(), np.arange(13) / 4)
 
 
-def test_terms_that_a_method_lacks_are_left_out(trace):
+def test_terms_that_a_method_lacks_are_omitted(trace):
     trace["manifold"] = np.zeros(14)
     ax = plotting.plot_objective(SimpleNamespace(trace_=trace))
     drawn(ax)
@@ -176,7 +176,7 @@ def test_confusion_counts_labelled_samples_only(model, digits):
     some = digits["truth"].copy()
     some[150:] = -1
     ax = plotting.plot_confusion(model, digits["new"], some)
-    assert "of 150 labelled samples" in drawn(ax)
+    assert "on 150 labelled samples" in drawn(ax)
     counts = ax.images[0].get_array()
     assert counts.sum() == 150
     assert words(ax.xaxis) == words(ax.yaxis) == [str(digit) for digit in range(10)]
@@ -207,9 +207,9 @@ def test_confusion_of_text_and_of_nothing(digits):
         plotting.plot_confusion(model, digits["new"], [None] * 200)
 
 
-def test_neighbours_stand_beside_the_new_sample(model, digits):
+def test_neighbours_are_drawn_next_to_the_new_sample(model, digits):
     figure = plotting.plot_neighbors(model, digits["X"], digits["new"][0], n_neighbors=5)
-    said = model.predict(digits["new"][:1])[0]
+    predicted = model.predict(digits["new"][:1])[0]
     unit = digits["X"] / np.linalg.norm(digits["X"], axis=1, keepdims=True)
     new = digits["new"][0] / np.linalg.norm(digits["new"][0])
     distances = np.linalg.norm(unit - new, axis=1)
@@ -217,9 +217,9 @@ def test_neighbours_stand_beside_the_new_sample(model, digits):
     expected = [
         f"class {model.transduction_[row]}\ndistance {distances[row]:.2f}" for row in nearest
     ]
-    assert titles(figure) == [f"new sample\npredicted {said}", *expected]
+    assert titles(figure) == [f"new sample\npredicted {predicted}", *expected]
     assert [len(ax.images) for ax in figure.axes] == [1] * 6
-    agree = np.sum(model.transduction_[nearest] == said)
+    agree = np.sum(model.transduction_[nearest] == predicted)
     assert figure.get_suptitle() == f"{agree} of the 5 nearest training samples agree"
 
 
@@ -252,7 +252,7 @@ def test_the_least_certain_come_first(model, digits):
     assert figure.get_suptitle() == "The 7 least certain of 200 samples"
 
 
-def test_the_least_certain_are_chosen_among_some(flat, digits):
+def test_the_least_certain_are_chosen_from_given_rows(flat, digits):
     figure = plotting.plot_uncertain(flat, pd.DataFrame(digits["new"]), indices=[3, 90, 17])
     assert {title.split("\n")[0] for title in titles(figure)} == {"row 3", "row 17", "row 90"}
     assert all(len(ax.patches) == 64 for ax in figure.axes)
@@ -310,7 +310,7 @@ def test_nothing_is_drawn_before_the_fit(draw, digits):
 
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN.keys())
-def test_matplotlib_is_asked_for_only_when_something_is_drawn(draw, model, digits, monkeypatch):
+def test_matplotlib_is_imported_only_for_plots(draw, model, digits, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     importlib.reload(plotting)

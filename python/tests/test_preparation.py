@@ -1,4 +1,4 @@
-"""Preparation steps outside of a classifier, held against scikit-learn and scikit-image."""
+"""Preparation steps without a classifier, compared with scikit-learn and scikit-image."""
 
 import pickle
 
@@ -65,7 +65,7 @@ def test_every_step_prepares_images(step, digits, same_bits):
     assert preparation.image_shape_ == shape
     assert preparation.n_features_in_ == 64
     assert len(preparation.get_feature_names_out()) == n_features
-    # No sample has to do with another, nor with the number of threads.
+    # A prepared sample depends neither on other samples nor on the number of threads.
     same_bits(preparation.transform(digits["new"][7:8]), prepared[7:8])
     same_bits(of_images(step, n_jobs=2).fit(digits["X"]).transform(digits["new"]), prepared)
 
@@ -211,7 +211,7 @@ def test_steps_for_images_ask_for_their_shape(step, digits):
         of_images("pca=49", step).fit(digits["X"])
 
 
-def test_a_step_that_is_not_known_meets_a_list_of_those_that_are(digits):
+def test_an_unknown_step_is_refused_with_a_list_of_the_known_ones(digits):
     with pytest.raises(errors.UnknownNameError, match="whiten") as caught:
         Preparation("whiten").fit(digits["X"])
     assert all(usage in str(caught.value) for usage in known_steps())
@@ -248,7 +248,7 @@ def test_arguments_out_of_range_are_named(step, words, digits):
         (64, InvalidParameterError, "image_shape"),
     ],
 )
-def test_shapes_that_cannot_be_are_refused(shape, error, words, digits):
+def test_impossible_shapes_are_refused(shape, error, words, digits):
     with pytest.raises(error, match=words):
         Preparation("deskew", image_shape=shape).fit(digits["X"])
     with pytest.raises(error, match=words):

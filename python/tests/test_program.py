@@ -24,11 +24,11 @@ def program(*arguments):
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=120)
 
 
-def said_by_the_program(model, samples, folder):
+def predicted_by_the_program(model, samples, folder):
     """Labels and probabilities, in the order of the classes."""
     np.save(folder / "new.npy", samples)
-    program("predict", model, folder / "new.npy", "--out", folder / "said.csv", "--proba")
-    with open(folder / "said.csv", newline="", encoding="utf-8") as file:
+    program("predict", model, folder / "new.npy", "--out", folder / "predicted.csv", "--proba")
+    with open(folder / "predicted.csv", newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file)
     first = next(at for at, name in enumerate(head) if "0" in name and at > 0)
     shares = np.array([[float(cell) for cell in row[first : first + 10]] for row in rows])
@@ -41,7 +41,7 @@ def test_the_program_predicts_with_a_model_from_python(estimator, dtype, digits,
     new = digits["new"][:50].astype(dtype)
     model = estimator.fit(digits["X"].astype(dtype), digits["few"])
     model.save(tmp_path / "m.ssdl")
-    labels, shares = said_by_the_program(tmp_path / "m.ssdl", new, tmp_path)
+    labels, shares = predicted_by_the_program(tmp_path / "m.ssdl", new, tmp_path)
     np.testing.assert_array_equal(labels, model.predict(new))
     np.testing.assert_array_equal(shares.astype(dtype), model.predict_proba(new))
 
@@ -58,7 +58,7 @@ def test_codes_are_the_same_from_both(coder, digits, tmp_path, same_bits):
         "--codes",
         codes,
         "--out",
-        tmp_path / "said.csv",
+        tmp_path / "predicted.csv",
     )
     same_bits(np.load(codes), model.transform(digits["new"]))
 
@@ -82,7 +82,7 @@ def test_python_predicts_with_a_model_of_the_program(digits, tmp_path):
     model = ssdl.load(tmp_path / "m.ssdl")
     assert isinstance(model, ssdl.SSDLGA)
     assert model.n_atoms == 30
-    labels, shares = said_by_the_program(tmp_path / "m.ssdl", digits["new"], tmp_path)
+    labels, shares = predicted_by_the_program(tmp_path / "m.ssdl", digits["new"], tmp_path)
     np.testing.assert_array_equal(labels, model.predict(digits["new"]))
     probabilities = model.predict_proba(digits["new"])
     np.testing.assert_array_equal(shares.astype(probabilities.dtype), probabilities)

@@ -45,7 +45,7 @@ def test_a_search_finds_the_better_setting(n_jobs, digits):
     pd.DataFrame(results)
 
 
-def test_a_search_is_what_it_found(digits):
+def test_a_search_behaves_like_its_best_estimator(digits):
     search = FewLabelSearch(small(ssdl.SSDLGA), {"sparsity": [0.3]}, cv=2)
     assert hasattr(search, "predict_proba")
     assert not hasattr(search, "classes_")
@@ -55,8 +55,8 @@ def test_a_search_is_what_it_found(digits):
     model = search.best_estimator_
     assert is_classifier(search)
     for name in ["predict", "predict_proba", "decision_function", "transform"]:
-        said, expected = getattr(search, name)(digits["new"]), getattr(model, name)(digits["new"])
-        np.testing.assert_array_equal(said, expected)
+        found, expected = getattr(search, name)(digits["new"]), getattr(model, name)(digits["new"])
+        np.testing.assert_array_equal(found, expected)
     assert search.inverse_transform(search.codes_).shape == (300, 64)
     assert search.score(digits["new"], digits["truth"]) > 0.6
     np.testing.assert_array_equal(search.transduction_, model.transduction_)
@@ -79,11 +79,11 @@ def test_searches_are_cloned_and_pickled(digits):
     np.testing.assert_array_equal(back.transduction_, search.transduction_)
 
 
-def f1_macro(truth, said):
-    return f1_score(truth, said, average="macro")
+def f1_macro(truth, predicted):
+    return f1_score(truth, predicted, average="macro")
 
 
-def test_a_search_without_a_last_fit_only_says_what_is_best(digits):
+def test_a_search_without_refit_only_finds_the_best(digits):
     search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2, refit=False)
     search.fit(digits["X"], digits["few"])
     assert search.best_params_["ridge"] in (1.0, 0.1)
@@ -124,12 +124,12 @@ def test_the_error_itself_is_raised_if_every_candidate_fails(digits):
     search = FewLabelSearch(ssdl.Ridge(), {"prepare": ["nonsense", "rubbish"]}, cv=2)
     with pytest.raises(ssdl.errors.UnknownNameError, match="nonsense"):
         search.fit(digits["X"], digits["few"])
-    search = FewLabelSearch(ssdl.Ridge(), {}, cv=2, metric=lambda truth, said: np.nan)
+    search = FewLabelSearch(ssdl.Ridge(), {}, cv=2, metric=lambda truth, predicted: np.nan)
     with pytest.raises(ValueError, match="every candidate scored nan"):
         search.fit(digits["X"], digits["few"])
 
 
-def test_a_search_of_nothing_or_of_the_unknown_is_refused(digits):
+def test_empty_grids_and_unknown_parameters_are_refused(digits):
     with pytest.raises(ValueError, match="no candidate"):
         FewLabelSearch(ssdl.Ridge(), []).fit(digits["X"], digits["few"])
     with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
@@ -140,7 +140,7 @@ def test_a_search_of_nothing_or_of_the_unknown_is_refused(digits):
         FewLabelSearch(ssdl.Ridge(), {}, metric="f1").fit(digits["X"], digits["few"])
 
 
-def test_a_search_tells_how_far_it_is_if_asked(digits, capsys):
+def test_a_search_prints_its_progress_on_request(digits, capsys):
     search = FewLabelSearch(ssdl.Ridge(), {"ridge": [1.0, 0.1]}, cv=2)
     search.fit(digits["X"], digits["few"])
     assert capsys.readouterr().out == ""

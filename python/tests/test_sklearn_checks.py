@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from conftest import CLASSES, TRANSFORMERS
 
 
-# The checks fit a few points, where a limit or a notice is no news.
+# The checks fit a few points, where limits and notices are expected.
 @pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([each() for each in [*CLASSES, *TRANSFORMERS]])
