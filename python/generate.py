@@ -14,7 +14,6 @@ from pathlib import Path
 
 TARGET = Path(__file__).parent / "ssdl" / "_methods.py"
 
-ACRONYMS = {"ssdl", "ga", "ussdl", "sc", "svm"}
 # Names that scikit-learn uses in all its estimators.
 SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
 TYPES = {
@@ -129,11 +128,6 @@ def extension():
                 spec.loader.exec_module(module)
                 return module
     raise SystemExit("no compiled ssdl is installed: install the package first")
-
-
-def class_name(method):
-    parts = method.split("-")
-    return "".join(part.upper() if part in ACRONYMS else part.capitalize() for part in parts)
 
 
 def parameter(knob):
@@ -292,7 +286,7 @@ def docstring(method, name, common, steps):
 
 
 def written(method, common, steps):
-    name = class_name(method["name"])
+    name = method["class"]
     knobs = method["knobs"]
     has_atoms = method["coding"] != "none"
     common = ([SPARSE_OUTPUT] if has_atoms else []) + common
@@ -329,7 +323,7 @@ def generate():
     """The text of the file."""
     module = extension()
     methods, common, steps = module.methods(), common_parameters(module), module.preparation_steps()
-    names = "\n".join(f'    "{class_name(method["name"])}",' for method in methods)
+    names = "\n".join(f'    "{method["class"]}",' for method in methods)
     classes = (written(method, common, steps) for method in methods)
     return HEAD.format(names=names) + "".join(classes)
 

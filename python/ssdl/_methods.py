@@ -36,23 +36,23 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     Parameters
     ----------
     n_atoms : int or "auto", default='auto'
-        Number of atoms, cut to the samples; `auto`: a feature each, or 10 a class if more, 200
-        at most. Letter: p. Allowed: auto, or a whole number, 1 or more.
+        Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if
+        more, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
     manifold : float, default=0.5
         Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
-    discrimination : float, default=0.5
-        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
-    ridge : float, default=1.0
-        Weight of the classifier's own size; only its ratio to `discrimination` matters to it.
-        Letter: μ. Allowed: a number above 0.
+    halve_new : bool, default=False
+        Whether a `heat` or `threshold` graph pulls half as much on new samples, as in the paper.
+    denoise : int, default=0
+        Iterations before the graph is built from reconstructions; 0 builds it from the samples.
+        Allowed: a whole number, 0 or more.
     graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
-        Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
-        Letter: k. Allowed: a whole number, 1 or more.
+        Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
+        one. Letter: k. Allowed: a whole number, 1 or more.
     width : float or str, default='1x'
         Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         Letter: σ. Allowed: a number above 0.
@@ -60,41 +60,42 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         Share of all pairs of samples that a `threshold` graph joins. Letter: ζ. Allowed: a
         number between 0 and 1.
     smoothness : float, default=5.0
-        How evenly a `learnt` graph spreads its weights; tied to squared distances. Letter: β_L.
-        Allowed: a number above 0.
+        How evenly a `learnt` graph spreads its weights; scales with squared distances. Letter:
+        β_L. Allowed: a number above 0.
     normalise_trace : bool, default=False
-        Whether the graph is scaled so that its trace is the number of samples.
-    halve_new : bool, default=False
-        Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
-    denoise : int, default=0
-        Iterations without the graph, which is then built from the reconstructions. Allowed: a
-        whole number, 0 or more.
+        Whether to scale the graph so that its trace is the number of samples.
+    discrimination : float, default=0.5
+        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
+    ridge : float, default=1.0
+        Weight of the classifier's squared norm; only its ratio to `discrimination` matters.
+        Letter: μ. Allowed: a number above 0.
     sharpness : float, default=1.7
-        How undecided memberships may be: 1 votes for one class only, larger spreads the vote.
+        How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    active_points : {"majorised", "frozen"}, default='majorised'
+        How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
+        paper.
     atom_norm : float, default=1.0
         Largest length of an atom. Letter: α. Allowed: a number above 0.
     max_iter : int, default=15
-        Outer iterations at the most. Allowed: a whole number, 1 or more.
+        Maximum number of outer iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0015
-        Relative change of the objective that counts as settled, once hardly a label changes.
-        Allowed: a number, 0 or more.
+        Relative change of the objective at which the fit has converged, once almost no label
+        changes. Allowed: a number, 0 or more.
     coder : {"coordinate", "fista", "batches"}, default='coordinate'
         Solver of the coding step.
     coder_steps : int, default=0
-        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
-        default. Allowed: a whole number, 0 or more.
+        Sweeps, iterations or epochs of the coder per outer iteration; 0 means its own default.
+        Allowed: a whole number, 0 or more.
     coder_tolerance : float, default=0.01
         Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
         more.
     batch_size : int, default=256
-        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+        Samples per batch, if the coder is `batches`. Allowed: a whole number, 1 or more.
     dictionary_update : {"block", "fista", "dual"}, default='block'
         Solver of the dictionary step.
-    active_points : {"majorised", "frozen"}, default='majorised'
-        Whether the loss is majorised (never rises) or frozen as in the paper.
     revive : bool, default=True
-        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+        Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
@@ -151,25 +152,25 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -192,17 +193,18 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
         "manifold": "manifold",
-        "discrimination": "discrimination",
-        "ridge": "ridge",
+        "halve_new": "halve_new",
+        "denoise": "denoise",
         "graph": "graph",
         "n_neighbors": "n_neighbors",
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
         "normalise_trace": "normalise_trace",
-        "halve_new": "halve_new",
-        "denoise": "denoise",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
         "sharpness": "sharpness",
+        "active_points": "active_points",
         "atom_norm": "atom_norm",
         "max_iter": "max_iterations",
         "tol": "tolerance",
@@ -211,24 +213,24 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "coder_tolerance": "coder_tolerance",
         "batch_size": "batch_size",
         "dictionary_update": "dictionary_update",
-        "active_points": "active_points",
         "revive": "revive",
     }
     _parameter_constraints = {
         "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0.0, None, closed="left")],
         "manifold": [Interval(Real, 0.0, None, closed="left")],
-        "discrimination": [Interval(Real, 0.0, None, closed="left")],
-        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "halve_new": ["boolean"],
+        "denoise": [Interval(Integral, 0, None, closed="left")],
         "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
         "normalise_trace": ["boolean"],
-        "halve_new": ["boolean"],
-        "denoise": [Interval(Integral, 0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -237,7 +239,6 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "coder_tolerance": [Interval(Real, 0.0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "dictionary_update": [StrOptions({"block", "fista", "dual"})],
-        "active_points": [StrOptions({"majorised", "frozen"})],
         "revive": ["boolean"],
         "sparse_output": ["boolean"],
         **COMMON_CONSTRAINTS,
@@ -249,17 +250,18 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         n_atoms="auto",
         sparsity=0.3,
         manifold=0.5,
-        discrimination=0.5,
-        ridge=1.0,
+        halve_new=False,
+        denoise=0,
         graph="lle",
         n_neighbors=8,
         width="1x",
         percentile=0.02,
         smoothness=5.0,
         normalise_trace=False,
-        halve_new=False,
-        denoise=0,
+        discrimination=0.5,
+        ridge=1.0,
         sharpness=1.7,
+        active_points="majorised",
         atom_norm=1.0,
         max_iter=15,
         tol=0.0015,
@@ -268,7 +270,6 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         coder_tolerance=0.01,
         batch_size=256,
         dictionary_update="block",
-        active_points="majorised",
         revive=True,
         sparse_output=False,
         prepare=("scale=5",),
@@ -282,17 +283,18 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
-        self.discrimination = discrimination
-        self.ridge = ridge
+        self.halve_new = halve_new
+        self.denoise = denoise
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
         self.normalise_trace = normalise_trace
-        self.halve_new = halve_new
-        self.denoise = denoise
+        self.discrimination = discrimination
+        self.ridge = ridge
         self.sharpness = sharpness
+        self.active_points = active_points
         self.atom_norm = atom_norm
         self.max_iter = max_iter
         self.tol = tol
@@ -301,7 +303,6 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.coder_tolerance = coder_tolerance
         self.batch_size = batch_size
         self.dictionary_update = dictionary_update
-        self.active_points = active_points
         self.revive = revive
         self.sparse_output = sparse_output
         self.prepare = prepare
@@ -327,42 +328,43 @@ class USSDL(DictionaryClassifier):
     Parameters
     ----------
     n_atoms : int or "auto", default='auto'
-        Number of atoms, cut to the samples; `auto`: a feature each, or 10 a class if more, 200
-        at most. Letter: p. Allowed: auto, or a whole number, 1 or more.
+        Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if
+        more, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
     discrimination : float, default=0.5
         Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
     ridge : float, default=1.0
-        Weight of the classifier's own size; only its ratio to `discrimination` matters to it.
+        Weight of the classifier's squared norm; only its ratio to `discrimination` matters.
         Letter: μ. Allowed: a number above 0.
     sharpness : float, default=1.7
-        How undecided memberships may be: 1 votes for one class only, larger spreads the vote.
+        How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    active_points : {"majorised", "frozen"}, default='majorised'
+        How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
+        paper.
     atom_norm : float, default=1.0
         Largest length of an atom. Letter: α. Allowed: a number above 0.
     max_iter : int, default=15
-        Outer iterations at the most. Allowed: a whole number, 1 or more.
+        Maximum number of outer iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0015
-        Relative change of the objective that counts as settled, once hardly a label changes.
-        Allowed: a number, 0 or more.
+        Relative change of the objective at which the fit has converged, once almost no label
+        changes. Allowed: a number, 0 or more.
     coder : {"coordinate", "fista", "batches"}, default='coordinate'
         Solver of the coding step.
     coder_steps : int, default=0
-        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
-        default. Allowed: a whole number, 0 or more.
+        Sweeps, iterations or epochs of the coder per outer iteration; 0 means its own default.
+        Allowed: a whole number, 0 or more.
     coder_tolerance : float, default=0.01
         Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
         more.
     batch_size : int, default=256
-        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+        Samples per batch, if the coder is `batches`. Allowed: a whole number, 1 or more.
     dictionary_update : {"block", "fista", "dual"}, default='block'
         Solver of the dictionary step.
-    active_points : {"majorised", "frozen"}, default='majorised'
-        Whether the loss is majorised (never rises) or frozen as in the paper.
     revive : bool, default=True
-        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+        Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
@@ -419,25 +421,25 @@ class USSDL(DictionaryClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -462,6 +464,7 @@ class USSDL(DictionaryClassifier):
         "discrimination": "discrimination",
         "ridge": "ridge",
         "sharpness": "sharpness",
+        "active_points": "active_points",
         "atom_norm": "atom_norm",
         "max_iter": "max_iterations",
         "tol": "tolerance",
@@ -470,7 +473,6 @@ class USSDL(DictionaryClassifier):
         "coder_tolerance": "coder_tolerance",
         "batch_size": "batch_size",
         "dictionary_update": "dictionary_update",
-        "active_points": "active_points",
         "revive": "revive",
     }
     _parameter_constraints = {
@@ -479,6 +481,7 @@ class USSDL(DictionaryClassifier):
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
         "ridge": [Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -487,7 +490,6 @@ class USSDL(DictionaryClassifier):
         "coder_tolerance": [Interval(Real, 0.0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "dictionary_update": [StrOptions({"block", "fista", "dual"})],
-        "active_points": [StrOptions({"majorised", "frozen"})],
         "revive": ["boolean"],
         "sparse_output": ["boolean"],
         **COMMON_CONSTRAINTS,
@@ -501,6 +503,7 @@ class USSDL(DictionaryClassifier):
         discrimination=0.5,
         ridge=1.0,
         sharpness=1.7,
+        active_points="majorised",
         atom_norm=1.0,
         max_iter=15,
         tol=0.0015,
@@ -509,7 +512,6 @@ class USSDL(DictionaryClassifier):
         coder_tolerance=0.01,
         batch_size=256,
         dictionary_update="block",
-        active_points="majorised",
         revive=True,
         sparse_output=False,
         prepare=("scale=5",),
@@ -525,6 +527,7 @@ class USSDL(DictionaryClassifier):
         self.discrimination = discrimination
         self.ridge = ridge
         self.sharpness = sharpness
+        self.active_points = active_points
         self.atom_norm = atom_norm
         self.max_iter = max_iter
         self.tol = tol
@@ -533,7 +536,6 @@ class USSDL(DictionaryClassifier):
         self.coder_tolerance = coder_tolerance
         self.batch_size = batch_size
         self.dictionary_update = dictionary_update
-        self.active_points = active_points
         self.revive = revive
         self.sparse_output = sparse_output
         self.prepare = prepare
@@ -548,9 +550,10 @@ class USSDL(DictionaryClassifier):
 class GraphSC(TakesGraph, DictionaryClassifier):
     r"""Graph-regularised sparse coding with a linear SVM on the codes.
 
-    Atoms and codes are learnt without the labels, with a graph of choice between the samples;
-    then a linear SVM, one class against all others, is trained on the codes of the labelled
-    samples. New samples are coded with the same graph. Unlabelled samples shape atoms and codes.
+    Atoms and codes are learnt without the labels, with a graph of your choice between the
+    samples; then a linear SVM, one class against all others, is trained on the codes of the
+    labelled samples. New samples are coded with the same graph. Unlabelled samples shape atoms
+    and codes.
 
     .. math::
 
@@ -560,18 +563,23 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     Parameters
     ----------
     n_atoms : int, default=128
-        Number of atoms; mixtures of samples fill up where there are too few samples. Letter: p.
-        Allowed: a whole number, 1 or more.
+        Number of atoms; mixtures of samples make up for missing samples. Letter: p. Allowed: a
+        whole number, 1 or more.
     sparsity : float, default=0.5
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
     manifold : float, default=1.0
         Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
+    halve_new : bool, default=False
+        Whether a `heat` or `threshold` graph pulls half as much on new samples, as in the paper.
+    denoise : int, default=0
+        Iterations before the graph is built from reconstructions; 0 builds it from the samples.
+        Allowed: a whole number, 0 or more.
     graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
-        Neighbours of a sample in an `lle` or `heat` graph; cut to one less than the samples.
-        Letter: k. Allowed: a whole number, 1 or more.
+        Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
+        one. Letter: k. Allowed: a whole number, 1 or more.
     width : float or str, default='1x'
         Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         Letter: σ. Allowed: a number above 0.
@@ -579,43 +587,39 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         Share of all pairs of samples that a `threshold` graph joins. Letter: ζ. Allowed: a
         number between 0 and 1.
     smoothness : float, default=5.0
-        How evenly a `learnt` graph spreads its weights; tied to squared distances. Letter: β_L.
-        Allowed: a number above 0.
+        How evenly a `learnt` graph spreads its weights; scales with squared distances. Letter:
+        β_L. Allowed: a number above 0.
     normalise_trace : bool, default=True
-        Whether the graph is scaled so that its trace is the number of samples.
-    halve_new : bool, default=False
-        Whether new samples lean half as much on a `heat` or `threshold` graph, as printed.
-    denoise : int, default=0
-        Iterations without the graph, which is then built from the reconstructions. Allowed: a
-        whole number, 0 or more.
+        Whether to scale the graph so that its trace is the number of samples.
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
-        Box constraints of the SVM, of which cross-validation takes the best. Letter: C. Allowed:
-        up to 16 numbers above 0, such as 0.1,1,10.
+        Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
+        C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
     folds : int, default=5
-        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Number of cross-validation folds; at most the labelled samples of the smallest class.
         Allowed: a whole number, 2 or more.
     loss : {"hinge", "squared-hinge"}, default='hinge'
-        Loss of the SVM.
+        Loss of the SVM for a sample inside its margin.
     atom_norm : float, default=1.0
         Largest length of an atom. Letter: α. Allowed: a number above 0.
     max_iter : int, default=20
-        Outer iterations at the most. Allowed: a whole number, 1 or more.
+        Maximum number of outer iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.001
-        Relative change of the objective that counts as settled. Allowed: a number, 0 or more.
+        Relative change of the objective at which the fit has converged, once almost no label
+        changes. Allowed: a number, 0 or more.
     coder : {"coordinate", "fista", "batches"}, default='coordinate'
         Solver of the coding step.
     coder_steps : int, default=0
-        Sweeps, iterations or epochs of the coder in one outer iteration; 0 takes its own
-        default. Allowed: a whole number, 0 or more.
+        Sweeps, iterations or epochs of the coder per outer iteration; 0 means its own default.
+        Allowed: a whole number, 0 or more.
     coder_tolerance : float, default=0.01
         Optimality gap, relative to `sparsity`, at which the coder stops. Allowed: a number, 0 or
         more.
     batch_size : int, default=256
-        Samples in a batch, where the coder is `batches`. Allowed: a whole number, 1 or more.
+        Samples per batch, if the coder is `batches`. Allowed: a whole number, 1 or more.
     dictionary_update : {"block", "fista", "dual"}, default='block'
         Solver of the dictionary step.
     revive : bool, default=True
-        Whether atoms that nobody uses are replaced by badly reconstructed samples.
+        Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('scale=5',)
@@ -672,25 +676,25 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -713,14 +717,14 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
         "manifold": "manifold",
+        "halve_new": "halve_new",
+        "denoise": "denoise",
         "graph": "graph",
         "n_neighbors": "n_neighbors",
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
         "normalise_trace": "normalise_trace",
-        "halve_new": "halve_new",
-        "denoise": "denoise",
         "box_constraints": "box_constraints",
         "folds": "folds",
         "loss": "loss",
@@ -738,14 +742,14 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         "n_atoms": [Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0.0, None, closed="left")],
         "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "halve_new": ["boolean"],
+        "denoise": [Interval(Integral, 0, None, closed="left")],
         "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
         "normalise_trace": ["boolean"],
-        "halve_new": ["boolean"],
-        "denoise": [Interval(Integral, 0, None, closed="left")],
         "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "loss": [StrOptions({"hinge", "squared-hinge"})],
@@ -768,14 +772,14 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         n_atoms=128,
         sparsity=0.5,
         manifold=1.0,
+        halve_new=False,
+        denoise=0,
         graph="lle",
         n_neighbors=8,
         width="1x",
         percentile=0.05,
         smoothness=5.0,
         normalise_trace=True,
-        halve_new=False,
-        denoise=0,
         box_constraints=(0.1, 1.0, 10.0),
         folds=5,
         loss="hinge",
@@ -800,14 +804,14 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
+        self.halve_new = halve_new
+        self.denoise = denoise
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
         self.normalise_trace = normalise_trace
-        self.halve_new = halve_new
-        self.denoise = denoise
         self.box_constraints = box_constraints
         self.folds = folds
         self.loss = loss
@@ -844,18 +848,18 @@ class LinearSVM(FewLabelClassifier):
     Parameters
     ----------
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
-        Box constraints, of which cross-validation takes the best. Letter: C. Allowed: up to 16
-        numbers above 0, such as 0.1,1,10.
+        Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
+        C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
     folds : int, default=5
-        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Number of cross-validation folds; at most the labelled samples of the smallest class.
         Allowed: a whole number, 2 or more.
     loss : {"hinge", "squared-hinge"}, default='hinge'
-        Loss of a sample inside its margin.
+        Loss of the SVM for a sample inside its margin.
     tol : float, default=0.001
         Difference of the dual's projected gradients at which training stops. Allowed: a number
         above 0.
     max_epochs : int, default=1000
-        Passes over the samples, at the most. Allowed: a whole number, 1 or more.
+        Maximum number of passes over the samples. Allowed: a whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -904,25 +908,25 @@ class LinearSVM(FewLabelClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -991,7 +995,7 @@ class Ridge(FewLabelClassifier):
     r"""Ridge regression of the labels on the prepared samples.
 
     A linear score for each class, fitted to +1 on its own labelled samples and -1 on all others;
-    the highest score wins. A baseline in closed form; unlabelled samples have no say.
+    the highest score wins. A baseline in closed form; unlabelled samples are not used.
 
     .. math::
 
@@ -1001,8 +1005,8 @@ class Ridge(FewLabelClassifier):
     Parameters
     ----------
     ridge : float, default=1.0
-        Weight of the classifier's own size; tied to the squared length of the samples. Letter:
-        μ. Allowed: a number above 0.
+        Weight of the classifier's squared norm; scales with squared sample lengths. Letter: μ.
+        Allowed: a number above 0.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -1051,25 +1055,25 @@ class Ridge(FewLabelClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -1122,7 +1126,7 @@ class Nearest(FewLabelClassifier):
     r"""Nearest labelled samples.
 
     Each sample takes the class of the labelled sample nearest to it, or the majority of the k
-    nearest. A baseline without training; unlabelled samples have no say.
+    nearest. A baseline without training; unlabelled samples are not used.
 
     .. math::
 
@@ -1131,8 +1135,8 @@ class Nearest(FewLabelClassifier):
     Parameters
     ----------
     n_neighbors : int, default=1
-        Nearest labelled samples that vote; ties go to the nearest of them. Letter: k. Allowed: a
-        whole number, 1 or more.
+        Number of nearest labelled samples that vote; ties go to the nearest. Letter: k. Allowed:
+        a whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -1181,25 +1185,25 @@ class Nearest(FewLabelClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -1251,8 +1255,8 @@ class Nearest(FewLabelClassifier):
 class LabelSpreading(TakesGraph, FewLabelClassifier):
     r"""Label spreading over a graph of neighbours.
 
-    Labels flow along the edges of a graph between all samples; each sample ends with shares of
-    the classes that agree with its neighbours and, if it has one, with its label. New samples
+    Labels flow along the edges of a graph between all samples; each sample ends up with shares
+    of the classes that agree with its neighbours and, if it has one, with its label. New samples
     take the weighted mean of the shares of their neighbours. Samples that no label reaches take
     the label of the labelled sample nearest to them.
 
@@ -1267,20 +1271,20 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     kernel : {"heat", "neighbours"}, default='heat'
         Weight of a pair of neighbours: `heat` falls with their distance, `neighbours` is one.
     n_neighbors : int, default=5
-        Neighbours of a sample, counted from either side; cut to one less than the samples.
+        Neighbours per sample, counted from either side; at most the number of samples less one.
         Letter: k. Allowed: a whole number, 1 or more.
     width : float or str, default='0.2x'
         Width of the `heat` kernel; `0.2x` is a fifth of the mean distance. Letter: σ. Allowed: a
         number above 0.
     spreading : float, default=0.8
-        What comes from the neighbours rather than from the own label. Letter: α. Allowed: a
-        number between 0 and 1.
+        Share that comes from the neighbours rather than from a sample's own label. Letter: α.
+        Allowed: a number between 0 and 1.
     clamp : bool, default=False
-        Whether given labels are held (label propagation); `spreading` has no meaning then.
+        Whether given labels stay fixed (label propagation); `spreading` is then unused.
     tol : float, default=1e-10
         Residual, relative to the labels, at which the solver stops. Allowed: a number above 0.
     max_iter : int, default=1000
-        Iterations of the solver, at the most. Allowed: a whole number, 1 or more.
+        Maximum number of iterations of the solver. Allowed: a whole number, 1 or more.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -1329,25 +1333,25 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
@@ -1436,24 +1440,24 @@ class SelfTraining(FewLabelClassifier):
     Parameters
     ----------
     base : {"svm", "ridge"}, default='svm'
-        Classifier that is trained, on the prepared samples.
+        Classifier that is fitted to the prepared samples.
     threshold : float, default=0.5
-        Probability from which on a sample is labelled. Allowed: a number between 0 and 1.
+        Minimum probability at which a sample is labelled. Allowed: a number between 0 and 1.
     per_round : float, default=0.1
-        Share of the unlabelled samples that one round labels, at the most; 1 sets no limit.
-        Allowed: a number above 0.
+        Share of the unlabelled samples that one round may label; 1 sets no limit. Allowed: a
+        number above 0.
     max_rounds : int, default=20
-        Rounds of labelling, at the most. Allowed: a whole number, 1 or more.
+        Maximum number of rounds of labelling. Allowed: a whole number, 1 or more.
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
-        Box constraints of the `svm`; cross-validation on the given labels takes the best.
-        Letter: C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
+        Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
+        C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
     folds : int, default=5
-        Folds of the cross-validation; cut to the labelled samples of the smallest class.
+        Number of cross-validation folds; at most the labelled samples of the smallest class.
         Allowed: a whole number, 2 or more.
     loss : {"hinge", "squared-hinge"}, default='hinge'
-        Loss of the `svm`.
+        Loss of the SVM for a sample inside its margin.
     ridge : float, default=1.0
-        Weight of the size of a `ridge` classifier; tied to the squared length of the samples.
+        Weight of the squared norm of a `ridge` classifier; scales with squared sample lengths.
         Letter: μ. Allowed: a number above 0.
     prepare : sequence of str, or str, default=('scale=5',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
@@ -1503,25 +1507,25 @@ class SelfTraining(FewLabelClassifier):
     -----
     Preparation steps:
 
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, its sign kept; power=0.5 after gradients
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
       compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes bright on a dark
-      border, pixels from 0, or dark on a bright one
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
     - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
       pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, and opposite directions apart; 9/4/2 if nothing is said
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
     - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH 255 if nothing is said
-    - ``contrast[=INNER/OUTER]``: faces freed of their light (Tan and Triggs): gamma, difference
-      of Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 if nothing is said
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels, linear in between, averaged
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
       where they shrink
     - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches parted by |, their steps by commas, none for the samples as they are
+      branches separated by |, their steps by commas; none keeps the samples as they are
 
     References
     ----------
