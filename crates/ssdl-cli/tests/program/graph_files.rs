@@ -111,7 +111,7 @@ fn bad_graphs_are_refused_in_one_line_that_names_the_file() {
         ("lopsided.csv", csv(&lopsided), &["symmetric", "sample 0 to 3", "back"]),
         ("negative.csv", csv(&negative), &["weight -1 of samples 4 and 7"]),
         ("unknown.csv", "0,1,1\n0,60,1\n".into(), &["edge 2", "sample 60, but there are only 60"]),
-        ("minus.csv", "0,-1,1\n".into(), &["edge 1", "`-1` is not the number of a sample"]),
+        ("minus.csv", "0,-1,1\n".into(), &["edge 1", "`-1` is not a sample number"]),
         ("between.csv", "0,1,1\n0,1.5,1\n".into(), &["edge 2", "`1.5`"]),
         ("twice.csv", "0,1,1\n1,2,1\n0,1,1\n".into(), &["edge 3", "twice"]),
         ("two-ways.csv", "0,1,1\n1,0,2\n".into(), &["symmetric"]),
