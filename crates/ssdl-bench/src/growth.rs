@@ -9,7 +9,7 @@ use crate::numbers::{exponent, median};
 use crate::parity::show;
 use crate::program::Problem;
 
-const SIZES: [usize; 3] = [5_000, 10_000, 20_000];
+pub const SIZES: [usize; 3] = [5_000, 10_000, 20_000];
 const LABELLED_PER_CLASS: usize = 20;
 const TURNS: usize = 9;
 
@@ -73,7 +73,11 @@ pub fn threads(setting: &Setting) -> Outcome<String> {
     ))
 }
 
-fn first_samples<'a>(setting: &'a Setting, splits: &'a Splits, n: usize) -> Outcome<Problem<'a>> {
+pub fn first_samples<'a>(
+    setting: &'a Setting,
+    splits: &'a Splits,
+    n: usize,
+) -> Outcome<Problem<'a>> {
     let digits = Digits::load("mnist", &setting.data, n)?;
     let (labelled, unlabelled) = first_of_each_class(&digits.classes, n, LABELLED_PER_CLASS);
     let folder = setting.folder.join(format!("growth-{n}"));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
+mod beside;
 mod digits;
 mod files;
 mod graphs;
@@ -41,12 +42,15 @@ Options:
                       graphs   the learnt graph, the sharing within a grid, and the SVM beside
                                scikit-learn's
                       images   histograms of oriented gradients beside scikit-image's
+                      beside   what parity, threads and growth fit, with this build and the one of
+                               --beside in turns
                       python   the Python package beside the library, scikit-learn and SPAMS
                       atoms    numbers of atoms on the tables that scikit-learn brings; needs no data
-                      all      everything but atoms
+                      all      everything but atoms and beside
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
   --python          the same as --set python
+  --beside PROGRAM  another build of the program, for --set beside
   --seeds N         only the first N listed seeds of each data set
 
 parity, graphs and images make a Python environment in target/oracle-venv the first time; that needs
@@ -64,6 +68,8 @@ pub struct Setting {
     pub folder: PathBuf,
     /// How many splits of each data set, at most.
     pub seeds: usize,
+    /// Another build of the program to compare with.
+    pub beside: Option<PathBuf>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -72,6 +78,7 @@ struct Options {
     data: Option<PathBuf>,
     reference: Option<PathBuf>,
     seeds: usize,
+    beside: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -109,10 +116,11 @@ fn run(arguments: &[String]) -> Outcome<()> {
     let folder = target.join("bench");
     fs::create_dir_all(&folder).during(|| folder.display().to_string())?;
     let program = program::build(&target)?;
-    let setting = Setting { program, data, reference, folder, seeds: options.seeds };
+    let Options { seeds, beside, set, .. } = options;
+    let setting = Setting { program, data, reference, folder, seeds, beside };
 
     let mut report = Report::begin(&setting, arguments)?;
-    measure(&setting, &options.set, &target, &mut report)?;
+    measure(&setting, &set, &target, &mut report)?;
     println!("kept in {}", report.path.display());
     Ok(())
 }
@@ -132,6 +140,11 @@ fn measure(setting: &Setting, set: &str, target: &Path, report: &mut Report) -> 
     }
     if wanted("threads") {
         report.add(&growth::threads(setting)?)?;
+    }
+    if set == "beside" {
+        let other =
+            setting.beside.as_deref().ok_or("name the other build with --beside PROGRAM")?;
+        report.add(&beside::measure(setting, other)?)?;
     }
     if wanted("variants") {
         for name in ["usps", "mnist"] {
@@ -155,8 +168,13 @@ fn measure(setting: &Setting, set: &str, target: &Path, report: &mut Report) -> 
 
 /// `None` asks for the help text.
 fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
-    let mut options =
-        Options { set: "parity".to_owned(), data: None, reference: None, seeds: usize::MAX };
+    let mut options = Options {
+        set: "parity".to_owned(),
+        data: None,
+        reference: None,
+        seeds: usize::MAX,
+        beside: None,
+    };
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
         if flag == "--help" || flag == "-h" {
@@ -168,6 +186,7 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             "--python" => options.set = "python".to_owned(),
             "--data" => options.data = Some(value()?.into()),
             "--reference" => options.reference = Some(value()?.into()),
+            "--beside" => options.beside = Some(value()?.into()),
             "--seeds" => {
                 let text = value()?;
                 options.seeds = text.parse().during(|| format!("--seeds {text}"))?;
@@ -175,8 +194,10 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    const SETS: [&str; 9] =
-        ["parity", "growth", "threads", "variants", "graphs", "images", "python", "atoms", "all"];
+    const SETS: [&str; 10] = [
+        "parity", "growth", "threads", "beside", "variants", "graphs", "images", "python", "atoms",
+        "all",
+    ];
     if !SETS.contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());
     }
@@ -194,8 +215,8 @@ impl Report {
         let mut text = String::from("# Measurements\n\n```text\n");
         let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
         let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
-        let commit = said(Command::new("git").args(["describe", "--always", "--dirty"]));
-        let rustc = said(Command::new("rustc").arg("--version"));
+        let commit = printed_by(Command::new("git").args(["describe", "--always", "--dirty"]));
+        let rustc = printed_by(Command::new("rustc").arg("--version"));
         writeln!(text, "Machine:  {}, {cores} cores, {}", processor(), memory())?;
         writeln!(text, "System:   {system}, {machine}")?;
         writeln!(text, "Versions: ssdl {commit}, {rustc}")?;
@@ -213,7 +234,7 @@ impl Report {
     }
 }
 
-fn said(command: &mut Command) -> String {
+fn printed_by(command: &mut Command) -> String {
     let output = command.current_dir(workspace::top()).output();
     output.ok().filter(|output| output.status.success()).map_or_else(
         || "unknown".to_owned(),

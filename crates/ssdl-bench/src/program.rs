@@ -78,6 +78,12 @@ impl<'a> Problem<'a> {
         Self { arguments, ..self }
     }
 
+    /// The same problem for another build of the program.
+    pub fn with_program<'b>(&'b self, program: &'b Path) -> Problem<'b> {
+        let Self { folder, knobs, arguments, .. } = self;
+        Problem { program, folder: folder.clone(), knobs, arguments }
+    }
+
     /// Fits and times the whole process, undisturbed.
     pub fn fit(&self, threads: usize) -> Outcome<Fit> {
         let mut command = self.fit_command(threads);
