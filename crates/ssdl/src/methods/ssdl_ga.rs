@@ -29,7 +29,7 @@ crate::knobs! {
     /// # }
     /// ```
     pub struct SsdlGa {
-        /// Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if more, up to 200.
+        /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.3, From(0.0);

@@ -29,8 +29,8 @@ impl SvmTrainer {
     /// Every class must be found in every training part. So if the smallest class (of those that
     /// have samples) has fewer samples than there are folds, there are only that many folds; if it
     /// has one, cross-validation is impossible and the middle value is taken, of two the smaller.
-    /// [`Chosen::folds_used`] is the number used. Cost: a [`fit`](Self::fit) per fold and value, each started from
-    /// the one before.
+    /// [`Chosen::folds_used`] is the number used. Cost: a [`fit`](Self::fit) per fold and value, each
+    /// started from the one before.
     ///
     /// # Errors
     /// As [`fit`](Self::fit), and if `grid` is empty, a value in it is not above 0 and finite, or

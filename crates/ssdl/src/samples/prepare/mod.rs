@@ -1,8 +1,8 @@
 //! Preparation: fitted steps between the raw samples and the method.
 //!
-//! A [`StepChoice`] is what the user asks for (`pca=300`), a [`PreparationStep`] is what was fitted on the training
-//! samples, a [`Pipeline`] is a list of steps that travels inside the model. Each file beside this
-//! one holds one step; to add a step, write its file and add its line to the list in `kinds`.
+//! A [`StepChoice`] is what the user requests (`pca=300`), a [`PreparationStep`] is fitted to the
+//! training samples, a [`Pipeline`] is a list of steps inside the model. Each file beside this one
+//! holds one step; to add a step, write its file and add its line to the list in `kinds`.
 //!
 //! Steps that work on images learn the shape from the [`Layout`] that is handed from step to step;
 //! pixels run row by row within a sample.
