@@ -144,7 +144,7 @@ macro_rules! __knob {
     };
 
     (list [$letter:literal] [$allowed:expr] $self:ident.$knob:ident, $sentence:literal, $list:ident) => {
-        $list.push($crate::knobs::Knob {
+        $list.extend([$crate::knobs::Knob {
             name: stringify!($knob),
             letter: $letter,
             default: $crate::knobs::KnobValue::text($self.$knob),
@@ -154,7 +154,7 @@ macro_rules! __knob {
                 $allowed
             },
             sentence: $sentence.trim_ascii(),
-        });
+        }]);
     };
     (list [] [] $self:ident.$knob:ident, $sentence:literal, $list:ident) => {
         $list.extend($crate::knobs::Knobbed::list(&$self.$knob));
@@ -175,7 +175,7 @@ macro_rules! __knob {
     };
 
     (values [$letter:literal] $self:ident.$knob:ident, $values:ident) => {
-        $values.push((stringify!($knob), $crate::knobs::KnobValue::text($self.$knob)));
+        $values.extend([(stringify!($knob), $crate::knobs::KnobValue::text($self.$knob))]);
     };
     (values [] $self:ident.$knob:ident, $values:ident) => {
         $values.extend($crate::knobs::Knobbed::values(&$self.$knob));

@@ -14,6 +14,7 @@ mod edge_cases;
 mod explain;
 mod given;
 mod graph_methods;
+mod hostile_files;
 mod image_preparation;
 mod kernels;
 mod label_spreading;

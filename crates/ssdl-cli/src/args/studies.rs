@@ -1,0 +1,87 @@
+//! The arguments of commands that run many fits: experiments and searches.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Data;
+use super::values::{image, knob, plans_help, prepare_help, seeds};
+
+/// Run an experiment of the paper, and compare with its numbers
+#[derive(Args)]
+#[command(after_help = "\
+Each fit appends a CSV row to --out. Rows that exist are not run again, so an
+interrupted experiment continues where it stopped.
+
+Examples:
+  ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl
+  ssdl experiment laplacians --data DATA --quick --report graphs.html
+  ssdl experiment my-plan.toml --data DATA --out my-rows.csv")]
+pub struct Experiment {
+    #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
+    pub name: String,
+    /// Folder with the data sets [default: the one `ssdl data path` prints]
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// CSV file of the rows [default: results/NAME.csv, results/NAME-quick.csv]
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Only these seeds, such as 0..5 (without 5) or 3..=3
+    #[arg(long, value_name = "FROM..TO", value_parser = seeds)]
+    pub seeds: Option<std::ops::Range<u64>>,
+    /// Only these runs or methods, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// Run fits again even if their rows exist
+    #[arg(long)]
+    pub again: bool,
+    /// Use the small grid of a comparison of graphs: minutes instead of an hour
+    #[arg(long)]
+    pub quick: bool,
+    /// Run nothing; print the tables of the existing rows
+    #[arg(long)]
+    pub tables: bool,
+    /// Print only the overview of a comparison of methods
+    #[arg(long)]
+    pub brief: bool,
+    /// Write an HTML report: the tables, curves, and one model in detail
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+/// Search for good knobs by cross-validation on the labels
+#[derive(Args)]
+#[command(after_help = "\
+Cross-validation on the labels: the labels of one fold at a time are hidden, the
+samples stay; the score is the share of hidden labels predicted correctly. The
+best knobs are printed as TOML and written to --out; use them with
+`ssdl fit --knobs FILE`. Knobs given with --set are not searched.
+
+Example:
+  ssdl tune digits.csv --label-column label --fits 100 --out knobs.toml
+  ssdl fit digits.csv --label-column label --knobs knobs.toml --model m.ssdl")]
+pub struct Tune {
+    #[command(flatten)]
+    pub data: Data,
+    /// Method; see `ssdl methods`
+    #[arg(long, value_name = "NAME", default_value = "ssdl-ga")]
+    pub method: String,
+    /// Fix a knob at a value; may be given several times
+    #[arg(long, value_name = "KNOB=VALUE", action = ArgAction::Append, value_parser = knob)]
+    pub set: Vec<(String, String)>,
+    #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
+    pub prepare: Vec<String>,
+    /// Maximum number of fits; one setting takes up to five
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub fits: usize,
+    /// Maximum time in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<f64>,
+    /// Height and width of samples that are images, pixels row by row; images in
+    /// a folder are resized to it [default: as stored in DATA]
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
+    pub image: Option<[usize; 2]>,
+    /// File for the knobs, in TOML
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+}

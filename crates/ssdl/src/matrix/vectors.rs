@@ -1,0 +1,84 @@
+//! Sums over slices: each is taken in one fixed order, whatever the number of threads.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::Real;
+use crate::wide::wide;
+
+/// Terms of a long sum that one thread adds at once.
+const PART: usize = 1 << 15;
+
+/// $\sum_i x_i^2$ in `f64`.
+#[must_use]
+pub fn squared_norm<T: Real>(x: &[T]) -> f64 {
+    inner(x, x)
+}
+
+/// $\sum_i x_i y_i$ in `f64`, for objectives.
+#[must_use]
+pub fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
+    in_parts(x.len(), PART, |part| {
+        wide(
+            #[inline(always)]
+            || {
+                let mut lanes = [0.0f64; 16];
+                let (xs, ys) = (x[part.clone()].chunks_exact(16), y[part].chunks_exact(16));
+                let rest = xs.remainder().iter().zip(ys.remainder());
+                let tail: f64 = rest.map(|(a, b)| a.wide() * b.wide()).sum();
+                for (a, b) in xs.zip(ys) {
+                    for lane in 0..16 {
+                        lanes[lane] += a[lane].wide() * b[lane].wide();
+                    }
+                }
+                lanes.iter().sum::<f64>() + tail
+            },
+        )
+    })
+}
+
+/// $\sum_i|x_i|$ in `f64`, for objectives.
+#[must_use]
+pub fn absolute_sum<T: Real>(x: &[T]) -> f64 {
+    in_parts(x.len(), PART, |part| x[part].iter().map(|a| a.abs().wide()).sum())
+}
+
+/// A sum over parts of a fixed size, added in order: the same bits for any number of threads.
+pub(crate) fn in_parts(len: usize, size: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
+    if len <= size {
+        return sum(0..len);
+    }
+    let parts = (0..len.div_ceil(size)).into_par_iter();
+    let sums: Vec<f64> = parts.map(|part| sum(part * size..((part + 1) * size).min(len))).collect();
+    sums.iter().sum()
+}
+
+/// $\sum_i x_i y_i$ in the type's own precision, for kernels.
+#[inline(always)]
+#[must_use]
+pub fn dot<T: Real>(x: &[T], y: &[T]) -> T {
+    let mut lanes = [T::zero(); 8];
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let mut tail = T::zero();
+    for (&a, &b) in xs.remainder().iter().zip(ys.remainder()) {
+        tail += a * b;
+    }
+    for (a, b) in xs.zip(ys) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    for lane in lanes {
+        tail += lane;
+    }
+    tail
+}
+
+/// `y += c·x`.
+#[inline(always)]
+pub fn axpy<T: Real>(c: T, x: &[T], y: &mut [T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += c * x;
+    }
+}
