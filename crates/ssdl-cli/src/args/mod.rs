@@ -11,7 +11,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ssdl_data::{Column, Format};
 
 use crate::memory;
-use values::{formats, image, knob, plans_help, prepare_help, seeds};
+use values::{formats, image, knob, prepare_help};
 
 /// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
 #[derive(Parser)]

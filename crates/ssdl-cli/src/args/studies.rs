@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::Data;
 use super::values::{image, knob, plans_help, prepare_help, seeds};
