@@ -156,7 +156,7 @@ impl<T: Real> Fitted<'_, T> {
 /// The objective and its terms, as JSON.
 pub fn objective_json(objective: &Objective) -> Value {
     let mut terms: Map<String, Value> =
-        objective.terms().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        objective.terms().map(|(name, value)| (name.into(), value.into())).collect();
     terms.insert("total".into(), objective.total().into());
     terms.into()
 }
@@ -168,7 +168,7 @@ pub fn objective_text(objective: &Objective) -> String {
         return "none".into();
     }
     let share = |value: f64| if total > 0.0 { value / total } else { 0.0 };
-    let lines = objective.terms().into_iter().map(|(name, value)| {
+    let lines = objective.terms().map(|(name, value)| {
         format!("{name:<14} {:>12}  {:>6}", number(value), percent(share(value)))
     });
     let mut lines: Vec<String> = lines.collect();
