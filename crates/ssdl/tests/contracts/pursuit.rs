@@ -46,10 +46,10 @@ fn never_worse<T: Real>() {
             let before = codes.clone();
             let copy = Pulled { gram: &gram, rhs: rhs.clone(), shifts: shifts.clone() };
             pursuit.code(copy, &mut codes);
-            for j in 0..20 {
+            for (j, &shift) in shifts.iter().enumerate() {
                 let value = |codes: &Matrix<T>| {
                     let one = codes.select_columns(&[j]);
-                    smooth(&gram, rhs.column(j), shifts[j], one.column(0)) + pursuit.size(&one)
+                    smooth(&gram, rhs.column(j), shift, one.column(0)) + pursuit.size(&one)
                 };
                 let (start, end) = (value(&before), value(&codes));
                 let slack = 1e3 * T::epsilon().wide() * (1.0 + start.abs());
@@ -72,10 +72,9 @@ fn a_sample_is_coded_the_same_alone_and_among_others() {
         let mut together = Matrix::zeros(9, 20);
         let all = Pulled { gram: &gram, rhs: rhs.clone(), shifts: shifts.clone() };
         pursuit.code(all, &mut together);
-        for j in 0..20 {
+        for (j, &shift) in shifts.iter().enumerate() {
             let mut alone = Matrix::zeros(9, 1);
-            let one =
-                Pulled { gram: &gram, rhs: rhs.select_columns(&[j]), shifts: vec![shifts[j]] };
+            let one = Pulled { gram: &gram, rhs: rhs.select_columns(&[j]), shifts: vec![shift] };
             pursuit.code(one, &mut alone);
             assert_eq!(alone.column(0), together.column(j), "{name}, sample {j}");
         }
