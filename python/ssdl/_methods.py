@@ -36,8 +36,8 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     Parameters
     ----------
     n_atoms : int or "auto", default='auto'
-        Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if
-        more, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
+        Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per
+        class, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.
@@ -328,8 +328,8 @@ class USSDL(DictionaryClassifier):
     Parameters
     ----------
     n_atoms : int or "auto", default='auto'
-        Number of atoms, at most one per sample; `auto`: one per feature, or 10 per class if
-        more, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
+        Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per
+        class, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ. Allowed: a
         number, 0 or more.

@@ -54,6 +54,7 @@ pub mod model;
 pub mod methods;
 
 mod error;
+#[cfg(not(test))]
 mod instances;
 pub mod knobs;
 pub mod matrix;
@@ -65,6 +66,7 @@ pub mod threads;
 mod wide;
 
 pub use error::{Error, Result};
+#[cfg(not(test))]
 #[doc(hidden)]
 pub use instances::instances;
 pub use matrix::Matrix;
