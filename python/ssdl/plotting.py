@@ -4,6 +4,8 @@ The functions draw on the given axes, or else on a new figure, and return what t
 of them shows it. For a search or a pipeline, they draw the estimator that it holds.
 """
 
+import itertools
+
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay, accuracy_score
 from sklearn.neighbors import NearestNeighbors
@@ -40,14 +42,18 @@ __all__ = [
     "plot_uncertain",
 ]
 
-# Okabe and Ito's colours, which colour-blind readers can distinguish; hatches help in print.
-TERMS = {
-    "reconstruction": ("#0072B2", ""),
-    "sparsity": ("#E69F00", "////"),
-    "manifold": ("#009E73", "...."),
-    "discrimination": ("#CC79A7", "\\\\\\\\"),
-    "ridge": ("#56B4E9", "xxxx"),
-}
+# Okabe and Ito's colours, which colour-blind readers can distinguish; hatches help in print. The terms of
+# an objective take them in turn.
+STYLES = [
+    ("#0072B2", ""),
+    ("#E69F00", "////"),
+    ("#009E73", "...."),
+    ("#CC79A7", "\\\\\\\\"),
+    ("#56B4E9", "xxxx"),
+    ("#D55E00", "----"),
+]
+# Columns of a trace that are not terms of the objective.
+NOT_TERMS = {"iteration", "step", "total", "flips", "seconds"}
 BLUE, ORANGE = "#0072B2", "#D55E00"
 SIGNED, POSITIVE = "RdBu_r", "Blues"
 # With more classes than this, numbers and names no longer fit.
@@ -197,17 +203,19 @@ def plot_objective(estimator, *, ax=None):
     iterations = np.asarray(trace["iteration"])[known]
     where = step_positions(iterations)
     ax = axes_for(plt, ax, (7.5, 4.5))
-    names = [name for name in TERMS if np.any(np.nan_to_num(trace[name])[known])]
+    terms = [name for name in trace if name not in NOT_TERMS]
+    styles = dict(zip(terms, itertools.cycle(STYLES), strict=False))
+    names = [name for name in terms if np.any(np.nan_to_num(trace[name])[known])]
     areas = ax.stackplot(
         where,
         [np.nan_to_num(trace[name])[known] for name in names],
         labels=names,
-        colors=[TERMS[name][0] for name in names],
+        colors=[styles[name][0] for name in names],
         edgecolor="white",
         linewidth=0.5,
     )
     for area, name in zip(areas, names, strict=True):
-        area.set_hatch(TERMS[name][1])
+        area.set_hatch(styles[name][1])
     ax.plot(where, total[known], color="black", linewidth=1.5, label="total")
     ends = where == iterations
     ax.plot(where[ends], total[known][ends], "o", color="black", markersize=3.5)

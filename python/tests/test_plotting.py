@@ -172,6 +172,15 @@ def test_terms_that_a_method_lacks_are_omitted(trace):
         plotting.plot_objective(SimpleNamespace(trace_=trace))
 
 
+def test_the_terms_are_those_of_the_method(digits):
+    model = ssdl.Ridge().fit(digits["X"], digits["few"])
+    assert set(model.trace_) - plotting.NOT_TERMS == {"discrimination", "ridge"}
+    ax = plotting.plot_objective(model)
+    drawn(ax)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["total", "ridge", "discrimination"]
+
+
 def test_confusion_counts_labelled_samples_only(model, digits):
     some = digits["truth"].copy()
     some[150:] = -1
