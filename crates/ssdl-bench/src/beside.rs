@@ -13,7 +13,7 @@ use crate::parity::show;
 use crate::program::Problem;
 
 /// Fits of each build; the two take turns.
-const TURNS: usize = 7;
+const TURNS: usize = 5;
 
 /// Fits what `parity`, `threads` and `growth` fit with both builds, and returns the section of the
 /// report.
