@@ -80,19 +80,13 @@ impl Learner for GraphSc {
     }
 
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
-        let coupled = self.coupled();
-        let mut beginning = coupled.connect(given, turns)?;
-        let (start, graph) = (beginning.start.take(), beginning.connected.as_ref());
-        let laplacian = graph.map(|connected| &connected.laplacian);
-        let run = coupled.alternate(given, laplacian, start, turns)?;
-        let started = Instant::now();
         let trainer = SvmTrainer { loss: self.svm.loss, seed: given.seed, ..Default::default() };
-        let codes = &run.per_sample.codes;
-        let (trained, selection) = fit_svm(&trainer, &self.svm, codes, &given.labels, turns)?;
-        turns.classified(started);
-        let decision = Decision::linear(trained.classifier, SHARPNESS);
-        let (dictionary, stop) = run.into_parts();
-        let (tie, selection) = (beginning.tie(&coupled), Some(selection));
-        Ok(Learnt { dictionary: Some(dictionary), decision, tie, selection, stop })
+        self.coupled().learn(given, turns, |run, turns| {
+            let started = Instant::now();
+            let codes = &run.per_sample.codes;
+            let (trained, selection) = fit_svm(&trainer, &self.svm, codes, &given.labels, turns)?;
+            turns.classified(started);
+            Ok((Decision::linear(trained.classifier, SHARPNESS), Some(selection)))
+        })
     }
 }

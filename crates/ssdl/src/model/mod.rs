@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use crate::classifier::{Decision, Known, LinearClassifier, Verdict, best};
 use crate::codes::Coder;
-use crate::fit::{Given, Learnt, Record, Start};
+use crate::fit::{Given, Learnt, Record, Start, Tie};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -107,12 +107,14 @@ impl<T: Real> Model<T> {
         let report = FitReport::new(&origin, &given, &learnt, record);
         let Given { samples, labels, .. } = given;
         let keeps_samples = learnt.tie.is_some() || learnt.decision.needs_samples();
-        let reconstructions = learnt.tie.as_ref().and_then(|tie| tie.reconstructions.clone());
-        let tie = learnt.tie.map(|tie| TieRule {
-            manifold: tie.manifold,
-            denoise: tie.reconstructions.is_some(),
-            attachment: tie.attachment,
-        });
+        let (tie, reconstructions) = learnt
+            .tie
+            .map(|Tie { manifold, attachment, reconstructions }| {
+                let denoise = reconstructions.is_some();
+                (TieRule { manifold, denoise, attachment }, reconstructions)
+            })
+            .unzip();
+        let reconstructions = reconstructions.flatten();
         let (dictionary, codes, training) = match learnt.dictionary {
             Some(found) => {
                 let training = keeps_samples.then(|| reconstructions.unwrap_or(samples));

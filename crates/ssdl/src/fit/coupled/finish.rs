@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Alternation, Coupled};
 use crate::classifier::{Decision, MarginKnobs, best, margin};
 use crate::codes::Coder;
-use crate::fit::{Given, Learnt, Stop, Turns};
+use crate::fit::{Given, Learnt, Selection, Stop, Turns};
 use crate::{Real, Result};
 
 /// About how many labelled samples are coded as new ones to check the classifier on them.
@@ -20,20 +20,37 @@ impl Coupled<'_> {
     /// The whole fit of a method whose classes act on the codes.
     ///
     /// # Errors
-    /// If the graph cannot be built, a value stops being finite, or the observer cancels before there
-    /// is a result.
+    /// As [`Coupled::learn`].
     pub fn learn_with_classes<T: Real>(
         &self,
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
     ) -> Result<Learnt<T>> {
+        self.learn(given, turns, |run, turns| Ok((run.decide(given, turns)?, None)))
+    }
+
+    /// The whole fit: the graph, the alternation, and the decision that `decide` makes at its end, with
+    /// what cross-validation chose for it.
+    ///
+    /// # Errors
+    /// If the graph cannot be built, a value stops being finite, or the observer cancels before there
+    /// is a result.
+    pub fn learn<T: Real>(
+        &self,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+        decide: impl FnOnce(
+            &mut Alternation<'_, T>,
+            &mut Turns<'_>,
+        ) -> Result<(Decision<T>, Option<Selection>)>,
+    ) -> Result<Learnt<T>> {
         let mut beginning = self.connect(given, turns)?;
         let (start, graph) = (beginning.start.take(), beginning.connected.as_ref());
         let laplacian = graph.map(|connected| &connected.laplacian);
         let mut run = self.alternate(given, laplacian, start, turns)?;
-        let decision = run.decide(given, turns)?;
+        let (decision, selection) = decide(&mut run, turns)?;
         let (dictionary, stop) = run.into_parts();
-        let (tie, selection) = (beginning.tie(self), None);
+        let tie = beginning.tie(self);
         Ok(Learnt { dictionary: Some(dictionary), decision, tie, selection, stop })
     }
 }
