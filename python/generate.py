@@ -19,7 +19,11 @@ SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
 TYPES = {
     "whole_from": "int",
     "auto_or_from": 'int or "auto"',
+    "auto_or_number": 'float or "auto"',
+    "auto_or_above": 'float or "auto"',
     "from": "float",
+    "within": "float",
+    "word_or_several": "str, or array-like of float",
     "above": "float",
     "between": "float",
     "several_above": "array-like of float, or float",
@@ -168,6 +172,14 @@ def constraint(knob):
             return [f'Interval(Integral, {low}, None, closed="left")']
         case "auto_or_from":
             return ['StrOptions({"auto"})', f'Interval(Integral, {low}, None, closed="left")']
+        case "auto_or_number":
+            return ['StrOptions({"auto"})', f'Interval(Real, {low}, None, closed="left")']
+        case "auto_or_above":
+            return ['StrOptions({"auto"})', f'Interval(Real, {low}, None, closed="neither")']
+        case "within":
+            return [f'Interval(Real, {low}, {high}, closed="both")']
+        case "word_or_several":
+            return [f"StrOptions({{{', '.join(repr(word) for word in knob['words'])}}})", '"array-like"']
         case "from":
             return [f'Interval(Real, {low}, None, closed="left")']
         case "between":

@@ -66,12 +66,22 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         Whether to scale the graph so that its trace is the number of samples.
     discrimination : float, default=0.5
         Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
-    ridge : float, default=1.0
-        Weight of the classifier's squared norm; only its ratio to `discrimination` matters.
-        Letter: μ. Allowed: a number above 0.
+    ridge : float or "auto", default='auto'
+        Weight of the classifier's squared norm; `auto`: by leaving labels out, at least twice
+        `discrimination`. Letter: μ. Allowed: auto, or a number above 0.
     sharpness : float, default=1.7
         How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    unlabelled_weight : float or "auto", default='auto'
+        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: 1, or less where
+        they are many. Letter: u. Allowed: auto, or a number, 0 or more.
+    balance : float, default=1.0
+        How far the class shares of the votes are moved towards `prior`: 0 leaves them, 1 makes
+        them equal. Allowed: a number from 0 to 1.
+    prior : str, or array-like of float, default='estimated'
+        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
+        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
+        as 0.3,0.7.
     active_points : {"majorised", "frozen"}, default='majorised'
         How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
         paper.
@@ -204,6 +214,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "discrimination": "discrimination",
         "ridge": "ridge",
         "sharpness": "sharpness",
+        "unlabelled_weight": "unlabelled_weight",
+        "balance": "balance",
+        "prior": "prior",
         "active_points": "active_points",
         "atom_norm": "atom_norm",
         "max_iter": "max_iterations",
@@ -228,8 +241,11 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
         "normalise_trace": ["boolean"],
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
-        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
+        "balance": [Interval(Real, 0.0, 1.0, closed="both")],
+        "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -259,8 +275,11 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         smoothness=5.0,
         normalise_trace=False,
         discrimination=0.5,
-        ridge=1.0,
+        ridge="auto",
         sharpness=1.7,
+        unlabelled_weight="auto",
+        balance=1.0,
+        prior="estimated",
         active_points="majorised",
         atom_norm=1.0,
         max_iter=15,
@@ -294,6 +313,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.discrimination = discrimination
         self.ridge = ridge
         self.sharpness = sharpness
+        self.unlabelled_weight = unlabelled_weight
+        self.balance = balance
+        self.prior = prior
         self.active_points = active_points
         self.atom_norm = atom_norm
         self.max_iter = max_iter
@@ -335,12 +357,22 @@ class USSDL(DictionaryClassifier):
         number, 0 or more.
     discrimination : float, default=0.5
         Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
-    ridge : float, default=1.0
-        Weight of the classifier's squared norm; only its ratio to `discrimination` matters.
-        Letter: μ. Allowed: a number above 0.
+    ridge : float or "auto", default='auto'
+        Weight of the classifier's squared norm; `auto`: by leaving labels out, at least twice
+        `discrimination`. Letter: μ. Allowed: auto, or a number above 0.
     sharpness : float, default=1.7
         How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    unlabelled_weight : float or "auto", default='auto'
+        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: 1, or less where
+        they are many. Letter: u. Allowed: auto, or a number, 0 or more.
+    balance : float, default=1.0
+        How far the class shares of the votes are moved towards `prior`: 0 leaves them, 1 makes
+        them equal. Allowed: a number from 0 to 1.
+    prior : str, or array-like of float, default='estimated'
+        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
+        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
+        as 0.3,0.7.
     active_points : {"majorised", "frozen"}, default='majorised'
         How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
         paper.
@@ -464,6 +496,9 @@ class USSDL(DictionaryClassifier):
         "discrimination": "discrimination",
         "ridge": "ridge",
         "sharpness": "sharpness",
+        "unlabelled_weight": "unlabelled_weight",
+        "balance": "balance",
+        "prior": "prior",
         "active_points": "active_points",
         "atom_norm": "atom_norm",
         "max_iter": "max_iterations",
@@ -479,8 +514,11 @@ class USSDL(DictionaryClassifier):
         "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0.0, None, closed="left")],
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
-        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
+        "balance": [Interval(Real, 0.0, 1.0, closed="both")],
+        "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -501,8 +539,11 @@ class USSDL(DictionaryClassifier):
         n_atoms="auto",
         sparsity=0.3,
         discrimination=0.5,
-        ridge=1.0,
+        ridge="auto",
         sharpness=1.7,
+        unlabelled_weight="auto",
+        balance=1.0,
+        prior="estimated",
         active_points="majorised",
         atom_norm=1.0,
         max_iter=15,
@@ -527,6 +568,9 @@ class USSDL(DictionaryClassifier):
         self.discrimination = discrimination
         self.ridge = ridge
         self.sharpness = sharpness
+        self.unlabelled_weight = unlabelled_weight
+        self.balance = balance
+        self.prior = prior
         self.active_points = active_points
         self.atom_norm = atom_norm
         self.max_iter = max_iter

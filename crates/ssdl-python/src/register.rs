@@ -75,6 +75,14 @@ fn explained<'py>(py: Python<'py>, knob: &Knob) -> PyResult<Bound<'py, PyDict>> 
             facts.set_item("low", least)?;
             "auto_or_from"
         }
+        Allowed::AutoOrNumber(least) => {
+            facts.set_item("low", least)?;
+            "auto_or_number"
+        }
+        Allowed::AutoOrAbove(bound) => {
+            facts.set_item("low", bound)?;
+            "auto_or_above"
+        }
         Allowed::From(least) => {
             facts.set_item("low", least)?;
             "from"
@@ -91,6 +99,15 @@ fn explained<'py>(py: Python<'py>, knob: &Knob) -> PyResult<Bound<'py, PyDict>> 
             facts.set_item("low", low)?;
             facts.set_item("high", high)?;
             "between"
+        }
+        Allowed::Within(low, high) => {
+            facts.set_item("low", low)?;
+            facts.set_item("high", high)?;
+            "within"
+        }
+        Allowed::WordOrSeveral(words) => {
+            facts.set_item("words", words)?;
+            "word_or_several"
         }
         Allowed::Switch => "switch",
         Allowed::OneOf(words) => {

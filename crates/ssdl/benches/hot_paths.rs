@@ -86,8 +86,14 @@ fn coding(c: &mut Criterion) {
     let gram = stage.atoms.gram();
     let labelled: Vec<usize> = (0..200).collect();
     let classes: Vec<usize> = stage.assigned.iter().flatten().copied().collect();
-    let classifier =
-        ridge(&stage.codes.select_columns(&labelled), &classes, CLASSES, 2.0).expect("definite");
+    let classifier = ridge(
+        &stage.codes.select_columns(&labelled),
+        &classes,
+        &vec![1.0; classes.len()],
+        CLASSES,
+        2.0,
+    )
+    .expect("definite");
     let scores = classifier.scores(&stage.codes);
     let shares = Shares::new(&scores, &stage.assigned, 2.0);
     let cross = Matrix::of_product(classifier.weights.view(), classifier.weights.transposed());

@@ -3,10 +3,9 @@
 //! $$\min_{W,b}\;\sum_j\sum_kP_{kj}^re_k(W^\top a_j+b)+\rho(\lVert W\rVert^2+\lVert b\rVert^2),
 //! \qquad\rho=\mu/\gamma.$$
 
-use super::{Active, ActivePoints, LinearClassifier, Shares};
+use super::{Active, ActivePoints, Ballot, LinearClassifier, Shares};
 use crate::codes::moments::second_moments;
 use crate::matrix::{Cholesky, Matrix};
-use crate::samples::Labels;
 use crate::sparse::Csr;
 use crate::{Error, Real, Result};
 
@@ -47,13 +46,13 @@ pub(crate) const ROUNDS: usize = 8;
 pub fn fit_apart<T: Real>(
     classifier: &mut LinearClassifier<T>,
     codes: &Matrix<T>,
-    labels: &Labels,
-    (kind, sharpness): (ActivePoints, f64),
+    (ballot, assigned): (&Ballot<T>, &[Option<usize>]),
+    kind: ActivePoints,
     rho: T,
 ) -> Result<()> {
     for _ in 0..ROUNDS {
         let scores = classifier.scores(codes);
-        let shares = Shares::new(&scores, labels.assigned(), sharpness);
+        let shares = ballot.shares(&scores, assigned);
         let active = Active::new(kind, &scores, &shares);
         update(classifier, codes, (kind, &active, &shares), rho, ROUNDS)?;
     }

@@ -1,7 +1,5 @@
 //! How likely each unlabelled sample is in each class: the matrix $P$ and its errors.
 
-use rayon::prelude::*;
-
 use crate::matrix::in_parts;
 use crate::{Matrix, Real};
 
@@ -84,35 +82,6 @@ pub struct Shares<T> {
 }
 
 impl<T: Real> Shares<T> {
-    /// The shares that minimise the loss at these scores ($C\times N$).
-    #[must_use]
-    #[inline(never)]
-    pub fn new(scores: &Matrix<T>, assigned: &[Option<usize>], sharpness: f64) -> Self {
-        let (n_classes, n) = (scores.rows(), scores.columns());
-        let mut of_class = Matrix::zeros(n_classes, n);
-        let mut total = vec![T::one(); n];
-        let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
-        samples.with_min_len(CHUNK).for_each_init(
-            || vec![0.0; n_classes],
-            |errors, (j, ((column, total), &label))| {
-                if let Some(class) = label {
-                    column[class] = T::one();
-                    return;
-                }
-                class_errors(scores.column(j), errors);
-                membership_of_errors(errors, sharpness);
-                let mut sum = 0.0;
-                for (share, p) in column.iter_mut().zip(&*errors) {
-                    let power = p.powf(sharpness);
-                    sum += power;
-                    *share = T::of(power);
-                }
-                *total = T::of(sum);
-            },
-        );
-        Self { of_class, total }
-    }
-
     /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at these scores, with the sum over candidate
     /// classes collapsed: $\sum_{c,j}P_{cj}^r\max(0,1-s)^2+(\pi_j-P_{cj}^r)\max(0,1+s)^2$.
     #[must_use]

@@ -2,10 +2,14 @@
 //!    samples, or class residuals. A [`Decision`] is the one that a model uses.
 
 mod active;
+mod ballot;
 mod decision;
 mod knobs;
+mod left_out;
 pub mod margin;
 pub mod membership;
+mod outlook;
+mod prior;
 mod residual;
 mod ridge;
 mod spread;
@@ -13,10 +17,14 @@ pub mod svm;
 mod vote;
 
 pub use active::{Active, ActivePoints};
+pub use ballot::Ballot;
 pub(crate) use decision::SavedDecision;
 pub use decision::{Coded, Decision, Known, Verdict};
-pub use knobs::{MarginKnobs, MarginSetters};
+pub use knobs::{MarginKnobs, MarginSetters, Voting};
+pub use left_out::{LeftOut, left_out, nearest_left_out};
 pub use membership::{Shares, best, memberships};
+pub use outlook::Outlook;
+pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;
 pub use spread::{Spread, SpreadLabels};

@@ -14,6 +14,9 @@ pub struct Given<'a, T> {
     pub samples: Matrix<T>,
     /// Their labels, where they have some; at least two classes.
     pub labels: Labels,
+    /// How much each sample counts in the classifier's loss, above zero; one each unless the user says
+    /// otherwise.
+    pub weights: Vec<T>,
     /// A graph to use instead of the method's own.
     pub graph: Option<&'a dyn Graph<T>>,
     /// Where to begin, from an earlier fit; its sizes may not fit.
@@ -33,6 +36,12 @@ impl<T: Real> Given<'_, T> {
             n_classes: self.labels.classes().len(),
             scalar: size_of::<T>(),
         }
+    }
+
+    /// The weights of the labelled samples, in their order.
+    #[must_use]
+    pub fn label_weights(&self) -> Vec<T> {
+        self.labels.labelled().into_iter().map(|place| self.weights[place]).collect()
     }
 
     /// The labelled samples, and the class of each.

@@ -1,9 +1,11 @@
 //! Knobs: the parameters of a method, declared once. A declaration gives the struct, its defaults,
 //! ranges, names and documentation.
 
+mod auto;
 mod declare;
 mod grid;
 
+pub use auto::AutoOr;
 pub use grid::Grid;
 
 use crate::{Error, Result};
@@ -31,6 +33,10 @@ pub enum Allowed {
     WholeFrom(u64),
     /// `auto`, or a whole number, at least this.
     AutoOrFrom(u64),
+    /// `auto`, or a number, at least this.
+    AutoOrNumber(f64),
+    /// `auto`, or a number larger than this.
+    AutoOrAbove(f64),
     /// A number, at least this.
     From(f64),
     /// A number larger than this.
@@ -39,6 +45,10 @@ pub enum Allowed {
     SeveralAbove(f64),
     /// A number between these two, both excluded.
     Between(f64, f64),
+    /// A number from the first to the second, both included.
+    Within(f64, f64),
+    /// One of these words, or a number above 0 per class, separated by commas.
+    WordOrSeveral(&'static [&'static str]),
     /// `true` or `false`.
     Switch,
     /// One of these words.
@@ -50,12 +60,18 @@ impl std::fmt::Display for Allowed {
         match self {
             Self::WholeFrom(least) => write!(f, "a whole number, {least} or more"),
             Self::AutoOrFrom(least) => write!(f, "auto, or a whole number, {least} or more"),
+            Self::AutoOrNumber(least) => write!(f, "auto, or a number, {least} or more"),
+            Self::AutoOrAbove(bound) => write!(f, "auto, or a number above {bound}"),
             Self::From(least) => write!(f, "a number, {least} or more"),
             Self::Above(bound) => write!(f, "a number above {bound}"),
             Self::SeveralAbove(bound) => {
                 write!(f, "up to {} numbers above {bound}, such as 0.1,1,10", Grid::LONGEST)
             }
             Self::Between(low, high) => write!(f, "a number between {low} and {high}"),
+            Self::Within(low, high) => write!(f, "a number from {low} to {high}"),
+            Self::WordOrSeveral(words) => {
+                write!(f, "{}, or a number above 0 per class, such as 0.3,0.7", words.join(", "))
+            }
             Self::Switch => write!(f, "true or false"),
             Self::OneOf(words) => write!(f, "{}", words.join(", ")),
         }
@@ -137,6 +153,10 @@ pub fn check<S: KnobValue>(name: &str, value: S, allowed: Allowed) -> Result<()>
     let fits = match allowed {
         Allowed::WholeFrom(least) => number.is_some_and(is_count_from(least)),
         Allowed::AutoOrFrom(least) => number.is_none_or(is_count_from(least)),
+        Allowed::AutoOrNumber(least) => number.is_none_or(|v| v >= least && v.is_finite()),
+        Allowed::AutoOrAbove(bound) => number.is_none_or(|v| v > bound && v.is_finite()),
+        Allowed::Within(low, high) => number.is_some_and(|v| v >= low && v <= high),
+        Allowed::WordOrSeveral(_) => number.is_none_or(|v| v > 0.0 && v.is_finite()),
         Allowed::From(least) => number.is_some_and(|v| v >= least && v.is_finite()),
         Allowed::Above(bound) | Allowed::SeveralAbove(bound) => {
             number.is_some_and(|v| v > bound && v.is_finite())

@@ -68,7 +68,8 @@ pub(super) fn fit<K: Learner, T: Real>(
         check_scale(&samples, watch);
         let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
         let start = options.start.as_ref();
-        let given = Given { samples, labels, graph, start, seed: options.seed };
+        let weights = vec![T::one(); labels.len()];
+        let given = Given { samples, labels, weights, graph, start, seed: options.seed };
         let mut knobs = knobs.clone();
         knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
         check_memory(knobs.bytes(&given.sizes()), options.memory_limit)?;

@@ -50,7 +50,8 @@ impl Learner for Ridge {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let (known, classes) = given.labelled();
         let counts = given.labels.counts();
-        let (classifier, objective) = fit_ridge(&known, &classes, &counts, self.ridge)?;
+        let (classifier, objective) =
+            fit_ridge(&known, (&classes, &given.label_weights()), &counts, self.ridge)?;
         turns.end(1, objective);
         Ok(Learnt::without_atoms(Decision::linear(classifier, SHARPNESS), Stop::Converged))
     }
@@ -60,20 +61,20 @@ impl Learner for Ridge {
 /// the number of labelled samples per class.
 pub(super) fn fit_ridge<T: Real>(
     known: &Matrix<T>,
-    classes: &[usize],
+    (classes, weights): (&[usize], &[T]),
     counts: &[usize],
-    weight: f64,
+    strength: f64,
 ) -> Result<(LinearClassifier<T>, Objective)> {
-    let mut classifier = ridge(known, classes, counts.len(), T::of(weight))?;
+    let mut classifier = ridge(known, classes, weights, counts.len(), T::of(strength))?;
     let scores = classifier.scores(known);
     let (mut misfit, mut size) = (0.0, 0.0);
     for class in (0..counts.len()).filter(|&class| counts[class] > 0) {
-        for (column, &own) in scores.iter_columns().zip(classes) {
+        for ((column, &own), weight) in scores.iter_columns().zip(classes).zip(weights) {
             let target = if own == class { 1.0 } else { -1.0 };
-            misfit += (column[class].wide() - target).powi(2);
+            misfit += weight.wide() * (column[class].wide() - target).powi(2);
         }
-        let weights = crate::matrix::squared_norm(classifier.weights.column(class));
-        size += weight * (weights + classifier.bias[class].wide().powi(2));
+        let norm = crate::matrix::squared_norm(classifier.weights.column(class));
+        size += strength * (norm + classifier.bias[class].wide().powi(2));
     }
     classifier.silence_absent(counts);
     Ok((classifier, Objective::new([("discrimination", misfit), ("ridge", size)])))

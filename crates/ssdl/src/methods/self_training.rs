@@ -120,7 +120,8 @@ impl SelfTraining {
             }
             Base::Ridge => {
                 let known = given.samples.select_columns(&labels.labelled());
-                fit_ridge(&known, &labels.known_classes(), &labels.counts(), self.ridge)
+                let weights: Vec<T> = labels.labelled().iter().map(|&j| given.weights[j]).collect();
+                fit_ridge(&known, (&labels.known_classes(), &weights), &labels.counts(), self.ridge)
             }
         }
     }

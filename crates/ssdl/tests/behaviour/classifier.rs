@@ -296,8 +296,11 @@ fn the_order_of_classes_does_not_matter() {
     let codes = tiny.codes.select_columns(&labelled);
     let classes: Vec<usize> = tiny.assigned.iter().flatten().copied().collect();
     let turned: Vec<usize> = classes.iter().map(|&c| turn[c]).collect();
-    let (first, second) =
-        (ridge(&codes, &classes, 3, 0.5).unwrap(), ridge(&codes, &turned, 3, 0.5).unwrap());
+    let ones = vec![1.0; classes.len()];
+    let (first, second) = (
+        ridge(&codes, &classes, &ones, 3, 0.5).unwrap(),
+        ridge(&codes, &turned, &ones, 3, 0.5).unwrap(),
+    );
     let (scores, turned_scores) = (first.scores(&tiny.codes), second.scores(&tiny.codes));
     let (p, q) = (memberships(&scores, 1.7), memberships(&turned_scores, 1.7));
     for j in 0..30 {

@@ -3,7 +3,9 @@
 
 use crate::common::{agreement, apart, fixture, flip, indices, matrix, numbers, options};
 use serde_json::Value;
-use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin, ridge};
+use ssdl::classifier::{
+    Active, ActivePoints, LinearClassifier, Shares, Voting, best, margin, ridge,
+};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin, Quadratic};
 use ssdl::dictionary::{Block, ProjectedFista, Statistics, Update, project};
 use ssdl::fit::{Objective, Silent};
@@ -97,7 +99,9 @@ impl State {
         let labelled: Vec<usize> = (0..stored.labels.n_labelled()).collect();
         let classes = indices(&stored.json["labels"]);
         let rho = stored.weights.rho();
-        let classifier = ridge(&codes.select_columns(&labelled), &classes, 3, rho).unwrap();
+        let classifier =
+            ridge(&codes.select_columns(&labelled), &classes, &vec![1.0; classes.len()], 3, rho)
+                .unwrap();
         Self { atoms, codes, classifier }
     }
 
@@ -243,6 +247,7 @@ fn the_loop_ends_near_the_oracle_from_other_first_atoms() {
         .discrimination(weights.discrimination)
         .ridge(weights.ridge)
         .sharpness(stored.sharpness)
+        .voting(Voting::Paper)
         .active_points(POINTS)
         .revive(false)
         .max_iterations(stored.iterations())

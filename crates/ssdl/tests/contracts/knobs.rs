@@ -22,6 +22,19 @@ fn outside(allowed: Allowed) -> Vec<String> {
             );
             bad.extend(least.checked_sub(1).map(|below| below.to_string()));
         }
+        Allowed::AutoOrNumber(least) => {
+            bad.extend(["inf".into(), "AUTO".into(), (least - 1e-9).to_string()]);
+        }
+        Allowed::AutoOrAbove(bound) => {
+            bad.extend(["inf".into(), "AUTO".into(), bound.to_string(), "-3".into()]);
+        }
+        Allowed::Within(low, high) => {
+            bad.extend([(low - 1e-9).to_string(), (high + 1e-9).to_string(), "inf".into()]);
+        }
+        Allowed::WordOrSeveral(words) => {
+            bad.extend([",", "1,", "1;2", "inf,1", "0,1", "-1,1"].map(str::to_owned));
+            bad.push(words[0].to_uppercase());
+        }
         Allowed::From(least) => {
             bad.extend(["inf".into(), "-inf".into(), "1e999".into(), (least - 1e-9).to_string()]);
         }

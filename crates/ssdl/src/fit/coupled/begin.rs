@@ -2,7 +2,7 @@
 
 use super::per_sample::{Global, PerSample};
 use super::{Alternation, Coupled, Terms};
-use crate::classifier::{MarginKnobs, ridge};
+use crate::classifier::{Ballot, MarginKnobs, Outlook, Voting, ridge};
 use crate::codes::{Coordinate, Lasso, Pulled, Pursuit};
 use crate::dictionary::{init, project};
 use crate::fit::{Given, SolverKnobs, Start, Stop, Tie, Turns};
@@ -111,20 +111,25 @@ impl Coupled<'_> {
             }
             None => self.first_atoms_and_codes(given, turns)?,
         };
-        let fallback = MarginKnobs { discrimination: 0.0, ..MarginKnobs::new() };
+        let voting = Voting::Paper;
+        let fallback = MarginKnobs { discrimination: 0.0, voting, ..MarginKnobs::new() };
         let knobs = self.classes.unwrap_or(&fallback);
+        let outlook = Outlook::new(knobs, samples, labels)?;
+        let strength = outlook.strength;
         let classifier = ridge(
             &codes.select_columns(&labels.labelled()),
             &labels.known_classes(),
+            &given.label_weights(),
             labels.classes().len(),
-            T::of(knobs.rho()),
+            T::of(outlook.strength),
         )?;
         let global = Global { gram: atoms.gram(), atoms, classifier };
-        let per_sample =
-            PerSample::new((samples, labels), laplacian, codes, &global, knobs.sharpness);
+        let ballot = Ballot::new(outlook, knobs.sharpness, labels, &given.weights);
+        let per_sample = PerSample::new((samples, labels), laplacian, codes, &global, ballot);
         let statistics = per_sample.statistics();
         let mut run = Alternation {
             coupled: self,
+            strength,
             codes_update: self.solver.codes(given.seed),
             atoms_update: self.solver.atoms(),
             terms: Terms {

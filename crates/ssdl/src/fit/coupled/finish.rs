@@ -69,9 +69,16 @@ impl<T: Real> Alternation<'_, T> {
                 let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
                 self.per_sample.codes = coder.code(&given.samples, &self.global.atoms, None);
             }
-            let points = (knobs.active_points, knobs.sharpness);
-            let (rho, codes) = (T::of(knobs.rho()), &self.per_sample.codes);
-            margin::fit_apart(&mut self.global.classifier, codes, &given.labels, points, rho)?;
+            let (rho, codes) = (T::of(self.strength), &self.per_sample.codes);
+            let ballot = &self.per_sample.ballot;
+            let voters = (ballot, given.labels.assigned());
+            margin::fit_apart(
+                &mut self.global.classifier,
+                codes,
+                voters,
+                knobs.active_points,
+                rho,
+            )?;
             turns.classified(started);
         }
         Ok(Decision::linear(self.global.classifier.clone(), knobs.sharpness))

@@ -24,6 +24,7 @@ use crate::classifier::{ActivePoints, MarginKnobs};
 use crate::codes::{Coder, Descent};
 use crate::dictionary::{Statistics, Update};
 use crate::graph::{GraphKnobs, Laplacian};
+use crate::knobs::AutoOr;
 use crate::{Real, Result};
 
 /// Share of the unlabelled samples that may still change class in a converged fit.
@@ -124,6 +125,8 @@ impl Terms {
 /// An alternation in progress.
 pub(crate) struct Alternation<'a, T> {
     coupled: &'a Coupled<'a>,
+    /// ρ.
+    pub strength: f64,
     codes_update: Box<dyn Descent<T>>,
     atoms_update: Box<dyn Update<T>>,
     pub global: Global<T>,
@@ -220,7 +223,8 @@ impl<T: Real> Alternation<'_, T> {
     }
 
     fn learn_classifier(&mut self, knobs: &MarginKnobs) -> Result<()> {
-        self.per_sample.learn_classifier(&mut self.global, knobs)?;
+        let (kind, rho) = (knobs.active_points, T::of(self.strength));
+        self.per_sample.learn_classifier(&mut self.global, kind, rho)?;
         self.measure_classifier();
         // The majoriser is renewed within the step and touches the true loss where it ends.
         match knobs.active_points {
@@ -242,7 +246,11 @@ impl<T: Real> Alternation<'_, T> {
     fn measure_classifier(&mut self) {
         if let Some(knobs) = self.coupled.margin() {
             self.terms.discrimination = knobs.discrimination * self.per_sample.loss();
-            self.terms.ridge = knobs.ridge * self.global.classifier.squared_norm();
+            let ridge = match knobs.ridge {
+                AutoOr::Exactly(ridge) => ridge,
+                AutoOr::Auto => knobs.discrimination * self.strength,
+            };
+            self.terms.ridge = ridge * self.global.classifier.squared_norm();
         }
     }
 

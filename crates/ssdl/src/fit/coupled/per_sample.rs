@@ -5,7 +5,9 @@
 //! [`PerSample`] has to know where samples are stored.
 
 use super::accelerate::extrapolate;
-use crate::classifier::{Active, LinearClassifier, MarginKnobs, Shares, best, margin};
+use crate::classifier::{
+    Active, ActivePoints, Ballot, LinearClassifier, MarginKnobs, Shares, best, margin,
+};
 use crate::codes::{Coding, Descent, Margin};
 use crate::dictionary::{Statistics, revive};
 use crate::graph::Laplacian;
@@ -37,7 +39,9 @@ pub(crate) struct PerSample<'a, T> {
     previous: Option<Matrix<T>>,
     /// $W^\top A+b$, $C\times N$.
     scores: Matrix<T>,
-    /// $P^r$.
+    /// How the samples vote.
+    pub ballot: Ballot<T>,
+    /// $u_jP^r$.
     shares: Shares<T>,
     /// The loss as a quadratic, while the classes act on the codes.
     active: Option<Active<T>>,
@@ -64,7 +68,7 @@ impl<'a, T: Real> PerSample<'a, T> {
         laplacian: Option<&'a Laplacian<T>>,
         codes: Matrix<T>,
         global: &Global<T>,
-        sharpness: f64,
+        ballot: Ballot<T>,
     ) -> Self {
         let scores = global.classifier.scores(&codes);
         Self {
@@ -72,7 +76,8 @@ impl<'a, T: Real> PerSample<'a, T> {
             labels,
             laplacian,
             previous: None,
-            shares: Shares::new(&scores, labels.assigned(), sharpness),
+            shares: ballot.shares(&scores, labels.assigned()),
+            ballot,
             active: None,
             classes: scores.iter_columns().map(best).collect(),
             codes,
@@ -83,7 +88,7 @@ impl<'a, T: Real> PerSample<'a, T> {
 
     /// Class memberships and active points at the current scores.
     pub fn vote(&mut self, knobs: &MarginKnobs) {
-        self.shares = Shares::new(&self.scores, self.labels.assigned(), knobs.sharpness);
+        self.shares = self.ballot.shares(&self.scores, self.labels.assigned());
         self.active = Some(Active::new(knobs.active_points, &self.scores, &self.shares));
     }
 
@@ -155,10 +160,14 @@ impl<'a, T: Real> PerSample<'a, T> {
     ///
     /// # Errors
     /// If its system is singular.
-    pub fn learn_classifier(&mut self, global: &mut Global<T>, knobs: &MarginKnobs) -> Result<()> {
+    pub fn learn_classifier(
+        &mut self,
+        global: &mut Global<T>,
+        kind: ActivePoints,
+        rho: T,
+    ) -> Result<()> {
         if let Some(active) = &self.active {
-            let points = (knobs.active_points, active, &self.shares);
-            let rho = T::of(knobs.rho());
+            let points = (kind, active, &self.shares);
             margin::update(&mut global.classifier, &self.codes, points, rho, margin::ROUNDS)?;
             self.scores = global.classifier.scores(&self.codes);
         }

@@ -1,0 +1,117 @@
+//! What the labels foretell: the numbers behind knobs that are left to the samples.
+//!
+//! Each label is foretold from the others, by ridge classifiers and by the nearest sample, in closed
+//! form. Where neighbours do as well as a linear classifier, the shape of the data says something
+//! about the classes: votes count, and the paper's ridge is right. Where they do much worse, votes
+//! would only repeat mistakes, and the ridge is the one that foretells labels best.
+
+use super::left_out::{left_out, nearest_left_out};
+use super::{MarginKnobs, Prior, Voting, best, ridge};
+use crate::knobs::AutoOr;
+use crate::matrix::Matrix;
+use crate::samples::Labels;
+use crate::{Real, Result};
+
+/// Unlabelled samples together count at most as much as this many times the labels.
+const MAX_RATIO: f64 = 4.0;
+/// Votes do not count where neighbours foretell labels worse than a linear classifier by this much.
+const DISTRUST: f64 = 0.2;
+/// Spread of the shares, as a logarithm, that a classifier which is always wrong would add to them.
+const BLUR: f64 = 0.8;
+/// Multiples of the paper's ρ that `auto` chooses among.
+const MULTIPLES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// What was found for knobs that are left to the samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlook {
+    /// ρ.
+    pub strength: f64,
+    /// $u$: the weight of an unlabelled sample's vote.
+    pub vote: f64,
+    /// Expected class shares of the unlabelled samples; they sum to one.
+    pub prior: Vec<f64>,
+    /// How far class shares are moved towards the prior.
+    pub balance: f64,
+}
+
+impl Outlook {
+    /// From the prepared samples ($n\times N$). Their first codes would not do: labelled samples are the
+    /// first atoms, so the code of each is itself.
+    ///
+    /// # Errors
+    /// If a given prior does not have one number per class, or values are not finite.
+    #[inline(never)]
+    pub fn new<T: Real>(knobs: &MarginKnobs, samples: &Matrix<T>, labels: &Labels) -> Result<Self> {
+        if knobs.voting == Voting::Paper {
+            let prior = Prior::Even.shares(labels)?;
+            return Ok(Self { strength: knobs.rho(), vote: 1.0, prior, balance: 0.0 });
+        }
+        let n_classes = labels.classes().len();
+        let classes = labels.known_classes();
+        let known = samples.select_columns(&labels.labelled());
+        let paper = knobs.rho();
+        let multiples: &[f64] = if knobs.ridge == AutoOr::Auto { &MULTIPLES } else { &[1.0] };
+        let strengths: Vec<f64> = multiples.iter().map(|multiple| multiple * paper).collect();
+        let seen = left_out(&known, &classes, n_classes, &strengths);
+        let least = seen.iter().copied().reduce(|a, b| if b.error < a.error { b } else { a });
+        let near = nearest_left_out(&known, &classes, n_classes);
+        let behind = least.zip(near).map_or(0.0, |(one, near)| one.skill - near);
+        let trust = (1.0 - behind / DISTRUST).clamp(0.0, 1.0);
+        let found = least.map_or(paper, |one| one.strength);
+        let vote = match knobs.unlabelled_weight {
+            AutoOr::Exactly(weight) => weight,
+            AutoOr::Auto => {
+                let labelled = labels.n_labelled() as f64;
+                let open = (labels.len() as f64 - labelled).max(1.0);
+                (MAX_RATIO * labelled / open).min(1.0) * trust
+            }
+        };
+        let prior = match knobs.prior {
+            Prior::Estimated => {
+                estimated(samples, labels, found, least.map_or(0.0, |one| one.skill))?
+            }
+            given => given.shares(labels)?,
+        };
+        let strength = paper.powf(trust) * found.powf(1.0 - trust);
+        Ok(Self { strength, vote, prior, balance: knobs.balance })
+    }
+}
+
+/// The class shares of unlabelled samples as a ridge classifier sees them that was fitted with all
+/// classes counting alike; so they do not depend on how many labels each class happens to have.
+fn estimated<T: Real>(
+    samples: &Matrix<T>,
+    labels: &Labels,
+    strength: f64,
+    skill: f64,
+) -> Result<Vec<f64>> {
+    let counts = labels.counts();
+    let open = labels.unlabelled();
+    if open.is_empty() {
+        return Prior::Even.shares(labels);
+    }
+    let present: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
+    let n_present = present.len();
+    let even = labels.n_labelled() as f64 / n_present as f64;
+    let classes = labels.known_classes();
+    let weights: Vec<T> = classes.iter().map(|&class| T::of(even / counts[class] as f64)).collect();
+    let known = samples.select_columns(&labels.labelled());
+    let mut classifier = ridge(&known, &classes, &weights, counts.len(), T::of(strength))?;
+    classifier.silence_absent(&counts);
+    let scores = classifier.scores(&samples.select_columns(&open));
+    // One vote more for each class: none is expected to be missing.
+    let mut votes: Vec<f64> = counts.iter().map(|&count| f64::from(u8::from(count > 0))).collect();
+    scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
+    let n_open = open.len() as f64;
+    let shares: Vec<f64> =
+        present.iter().map(|&class| votes[class] / (n_open + n_present as f64)).collect();
+    let spread: f64 =
+        shares.iter().map(|share| share * (share * n_present as f64).ln().powi(2)).sum();
+    let chance = 1.0 / n_present as f64;
+    let wrong = (1.0 - chance) * (1.0 - skill);
+    let noise = (BLUR * wrong).powi(2) + n_present as f64 / n_open;
+    let power = (1.0 - noise / spread.max(noise)).max(0.0);
+    present.iter().for_each(|&class| votes[class] = votes[class].powf(power));
+    let sum: f64 = votes.iter().sum();
+    Ok(votes.into_iter().map(|count| count / sum).collect())
+}
