@@ -228,6 +228,13 @@ def common_parameters(module):
             "Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless "
             "there is only one other class: then -1 is a class.",
         ),
+        (
+            "calibrate",
+            True,
+            "bool",
+            "Whether probabilities are calibrated, by three more fits with labels hidden in turn on at "
+            "most 3,000 samples; predicted classes do not depend on it.",
+        ),
         ("memory_limit", None, "int or None", "Maximum number of bytes that the fit may use."),
         (
             "random_state",

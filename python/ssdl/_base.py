@@ -26,6 +26,7 @@ COMMON_CONSTRAINTS = {
     "prepare": [list, tuple, str],
     "image_shape": [list, tuple, None],
     "unlabeled": "no_validation",
+    "calibrate": ["boolean"],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
@@ -353,6 +354,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "image": None if self.image_shape is None else shape(self.image_shape),
             "seed": seed(self.random_state),
             "threads": self._threads(),
+            "calibrate": bool(self.calibrate),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
         }
 
@@ -376,6 +378,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             **parameters,
             prepare=tuple(model.prepare),
             image_shape=None if model.image is None else tuple(model.image),
+            calibrate=model.is_calibrated,
             random_state=model.seed,
         )
         estimator._model = model

@@ -72,12 +72,15 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     sharpness : float, default=1.7
         How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    voting : {"measured", "paper"}, default='measured'
+        How unlabelled samples vote: `measured`, by the next three knobs, or `paper`, all of them
+        fully.
     unlabelled_weight : float or "auto", default='auto'
-        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: 1, or less where
-        they are many. Letter: u. Allowed: auto, or a number, 0 or more.
+        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: less where they
+        are many or err. Letter: u. Allowed: auto, or a number, 0 or more.
     balance : float, default=1.0
-        How far the class shares of the votes are moved towards `prior`: 0 leaves them, 1 makes
-        them equal. Allowed: a number from 0 to 1.
+        How far class shares of votes and labels are moved towards `prior`: 0 leaves them, 1
+        makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
         Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
         number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
@@ -116,6 +119,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -214,6 +220,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "discrimination": "discrimination",
         "ridge": "ridge",
         "sharpness": "sharpness",
+        "voting": "voting",
         "unlabelled_weight": "unlabelled_weight",
         "balance": "balance",
         "prior": "prior",
@@ -243,6 +250,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
         "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
@@ -277,6 +285,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         discrimination=0.5,
         ridge="auto",
         sharpness=1.7,
+        voting="measured",
         unlabelled_weight="auto",
         balance=1.0,
         prior="estimated",
@@ -294,6 +303,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -313,6 +323,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.discrimination = discrimination
         self.ridge = ridge
         self.sharpness = sharpness
+        self.voting = voting
         self.unlabelled_weight = unlabelled_weight
         self.balance = balance
         self.prior = prior
@@ -330,6 +341,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -363,12 +375,15 @@ class USSDL(DictionaryClassifier):
     sharpness : float, default=1.7
         How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
+    voting : {"measured", "paper"}, default='measured'
+        How unlabelled samples vote: `measured`, by the next three knobs, or `paper`, all of them
+        fully.
     unlabelled_weight : float or "auto", default='auto'
-        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: 1, or less where
-        they are many. Letter: u. Allowed: auto, or a number, 0 or more.
+        Weight of an unlabelled sample in the loss, a label's being 1; `auto`: less where they
+        are many or err. Letter: u. Allowed: auto, or a number, 0 or more.
     balance : float, default=1.0
-        How far the class shares of the votes are moved towards `prior`: 0 leaves them, 1 makes
-        them equal. Allowed: a number from 0 to 1.
+        How far class shares of votes and labels are moved towards `prior`: 0 leaves them, 1
+        makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
         Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
         number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
@@ -407,6 +422,9 @@ class USSDL(DictionaryClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -496,6 +514,7 @@ class USSDL(DictionaryClassifier):
         "discrimination": "discrimination",
         "ridge": "ridge",
         "sharpness": "sharpness",
+        "voting": "voting",
         "unlabelled_weight": "unlabelled_weight",
         "balance": "balance",
         "prior": "prior",
@@ -516,6 +535,7 @@ class USSDL(DictionaryClassifier):
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "sharpness": [Interval(Real, 1.0, None, closed="left")],
+        "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
         "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
@@ -541,6 +561,7 @@ class USSDL(DictionaryClassifier):
         discrimination=0.5,
         ridge="auto",
         sharpness=1.7,
+        voting="measured",
         unlabelled_weight="auto",
         balance=1.0,
         prior="estimated",
@@ -558,6 +579,7 @@ class USSDL(DictionaryClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -568,6 +590,7 @@ class USSDL(DictionaryClassifier):
         self.discrimination = discrimination
         self.ridge = ridge
         self.sharpness = sharpness
+        self.voting = voting
         self.unlabelled_weight = unlabelled_weight
         self.balance = balance
         self.prior = prior
@@ -585,6 +608,7 @@ class USSDL(DictionaryClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -674,6 +698,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -840,6 +867,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -872,6 +900,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -912,6 +941,9 @@ class LinearSVM(FewLabelClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1016,6 +1048,7 @@ class LinearSVM(FewLabelClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1029,6 +1062,7 @@ class LinearSVM(FewLabelClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1059,6 +1093,9 @@ class Ridge(FewLabelClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1151,6 +1188,7 @@ class Ridge(FewLabelClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1160,6 +1198,7 @@ class Ridge(FewLabelClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1189,6 +1228,9 @@ class Nearest(FewLabelClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1281,6 +1323,7 @@ class Nearest(FewLabelClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1290,6 +1333,7 @@ class Nearest(FewLabelClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1337,6 +1381,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1447,6 +1494,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1462,6 +1510,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1511,6 +1560,9 @@ class SelfTraining(FewLabelClassifier):
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1624,6 +1676,7 @@ class SelfTraining(FewLabelClassifier):
         prepare=("scale=5",),
         image_shape=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1640,6 +1693,7 @@ class SelfTraining(FewLabelClassifier):
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -81,6 +81,13 @@ impl Watch for ProgressView {
         if cancel::is_requested() { Flow::Stop } else { Flow::Continue }
     }
 
+    fn aside(&mut self) -> Flow {
+        if let View::Bar(bar) = &self.view {
+            bar.set_message("probabilities, with labels hidden in turn");
+        }
+        if cancel::is_requested() { Flow::Stop } else { Flow::Continue }
+    }
+
     fn notice(&mut self, sentence: &str) {
         // A fit made of several fits may repeat a notice.
         if self.notices.iter().any(|earlier| earlier == sentence) {

@@ -25,6 +25,7 @@ pub struct Request<'py> {
     seed: u64,
     threads: usize,
     memory_limit: Option<u64>,
+    calibrate: bool,
     graph: Option<GivenGraph<'py>>,
     start: Option<Py<FittedModel>>,
 }
@@ -37,6 +38,7 @@ impl Request<'_> {
             memory_limit: self.memory_limit,
             prepare: self.prepare.iter().map(|text| text.parse()).collect::<Result<_>>()?,
             image: self.image,
+            calibrate: self.calibrate,
             ..FitOptions::default()
         })
     }

@@ -130,6 +130,11 @@ impl FittedModel {
     }
 
     #[getter]
+    fn is_calibrated(&self) -> bool {
+        each_precision!(&self.0, model => model.calibration().is_some())
+    }
+
+    #[getter]
     fn image(&self) -> Option<[usize; 2]> {
         each_precision!(&self.0, model => model.image())
     }

@@ -55,6 +55,10 @@ impl<R: Send> Watch for Messenger<R> {
         if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
     }
 
+    fn aside(&mut self) -> Flow {
+        if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+
     fn notice(&mut self, sentence: &str) {
         let _ = self.outbox.send(Message::Notice(sentence.to_owned()));
     }

@@ -188,7 +188,7 @@ fn out_of_sample(c: &mut Criterion) {
     let names = (0..CLASSES).map(|c| c.to_string()).collect();
     let known = Labels::new(names, labels(SAMPLES)).expect("labels");
     let samples = Samples::new(digits_like(SAMPLES), known).expect("samples");
-    let options = FitOptions { threads: 1, ..FitOptions::default() };
+    let options = FitOptions { threads: 1, calibrate: false, ..FitOptions::default() };
     let model = SsdlGa::new()
         .max_iterations(2)
         .fit_with(samples, &options, &mut ssdl::fit::Silent)

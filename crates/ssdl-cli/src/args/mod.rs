@@ -163,6 +163,9 @@ pub struct Fit {
     /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
+    /// Whether probabilities are calibrated, by three more fits with labels hidden
+    #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
+    pub calibrate: Answer,
 }
 
 /// Classify samples with a saved model

@@ -13,7 +13,7 @@ use ssdl_experiments::tune::Configuration;
 use ssdl_report::Page;
 
 use super::summary::{self, Fitted};
-use crate::args::{Common, Fit, Precision};
+use crate::args::{Answer, Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::progress::{FitCounter, ProgressView};
@@ -126,6 +126,7 @@ fn options<T: Real>(
         seed: common.seed,
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
+        calibrate: args.calibrate == Answer::Yes,
         ..FitOptions::default()
     };
     if let Some(plans) = input::plans(&requested.prepare)? {

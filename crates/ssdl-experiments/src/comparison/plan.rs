@@ -95,6 +95,9 @@ pub struct Run {
     /// Whether to use the knobs of the paper for the data set.
     #[serde(default)]
     pub published: bool,
+    /// Whether probabilities are calibrated, which takes three more fits.
+    #[serde(default)]
+    pub calibrate: bool,
     /// Knobs that override the others.
     #[serde(default)]
     pub knobs: toml::Table,

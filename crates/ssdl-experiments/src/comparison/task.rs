@@ -89,6 +89,7 @@ impl Task<'_> {
             threads: choice.threads,
             prepare: steps?,
             image: loaded.image,
+            calibrate: self.run.calibrate,
             ..FitOptions::default()
         })
     }

@@ -64,6 +64,7 @@ pub fn example(plan: &Plan, threads: usize, folder: &Path) -> Result<Option<Exam
         threads,
         prepare: plan.data.steps()?,
         image: plan.data.image,
+        calibrate: false,
         ..FitOptions::default()
     };
     let method = GraphSc::new().n_atoms(plan.method.n_atoms).sparsity(plan.method.sparsity);

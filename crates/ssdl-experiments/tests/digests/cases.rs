@@ -108,7 +108,8 @@ impl<T: Real> Case<'_, T> {
             places.iter().enumerate().map(|(at, &j)| classes[j].filter(|_| at < labelled.len()));
         let labels = Labels::new(self.truth.classes().to_vec(), given.collect()).unwrap();
         let samples = Samples::new(self.features.select_columns(&places), labels).unwrap();
-        let options = FitOptions { seed: self.n_seed, image: self.image, ..FitOptions::default() };
+        let (seed, image) = (self.n_seed, self.image);
+        let options = FitOptions { seed, image, calibrate: false, ..FitOptions::default() };
         let found: &dyn Method<T> = methods::find(method).unwrap();
         let model = found.fit(&pairs, samples, &options, &mut Silent).unwrap();
         let new = self.features.select_columns(test);

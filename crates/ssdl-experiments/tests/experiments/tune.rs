@@ -25,7 +25,7 @@ pub fn samples(labels_of_class: usize) -> Samples<f32> {
 }
 
 pub fn options() -> FitOptions<f32> {
-    FitOptions { threads: 1, ..FitOptions::default() }
+    FitOptions { threads: 1, calibrate: false, ..FitOptions::default() }
 }
 
 pub fn fixed() -> Vec<(String, String)> {

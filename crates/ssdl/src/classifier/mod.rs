@@ -3,6 +3,7 @@
 
 mod active;
 mod ballot;
+mod calibration;
 mod decision;
 mod knobs;
 mod left_out;
@@ -18,6 +19,7 @@ mod vote;
 
 pub use active::{Active, ActivePoints};
 pub use ballot::Ballot;
+pub use calibration::Calibration;
 pub(crate) use decision::SavedDecision;
 pub use decision::{Coded, Decision, Known, Verdict};
 pub use knobs::{MarginKnobs, MarginSetters, Voting};

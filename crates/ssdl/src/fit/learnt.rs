@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sizes, Stop};
-use crate::classifier::Decision;
+use crate::classifier::{Decision, Known, Verdict};
 use crate::codes::Coder;
 use crate::graph::{Attachment, Graph};
 use crate::{Labels, Matrix, Real};
@@ -75,6 +75,21 @@ pub struct Learnt<T> {
 }
 
 impl<T> Learnt<T> {
+    /// What the fit found for its own samples, labelled ones included.
+    #[must_use]
+    pub fn verdict(&self, given: &Given<'_, T>) -> Verdict<T>
+    where
+        T: Real,
+    {
+        let dictionary = self.dictionary.as_ref();
+        self.decision.of_training(&Known {
+            atoms: dictionary.map(|found| &found.atoms),
+            codes: dictionary.map_or(&given.samples, |found| &found.codes),
+            samples: Some(&given.samples),
+            labels: &given.labels,
+        })
+    }
+
     /// The result of a method without atoms.
     #[must_use]
     pub fn without_atoms(decision: Decision<T>, stop: Stop) -> Self {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::watch::Aside;
 use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch};
 use crate::{Error, Result};
 
@@ -87,6 +88,11 @@ impl<'a> Turns<'a> {
     /// A separate record for a fit within this one, with the same observer.
     pub fn apart(&mut self) -> Turns<'_> {
         Turns::new(&mut *self.watch)
+    }
+
+    /// Runs a fit on the side: the observer can stop it, and hears nothing else of it.
+    pub fn aside<R>(&mut self, run: impl FnOnce(&mut Turns<'_>) -> R) -> R {
+        run(&mut Turns::new(&mut Aside(&mut *self.watch)))
     }
 
     /// Tells the user, in a sentence, that the fit deviates from what was requested.

@@ -64,6 +64,11 @@ pub trait Watch: Send {
     /// Called after every step.
     fn step(&mut self, progress: &Progress<'_>) -> Flow;
 
+    /// Called after every step of a fit on the side, with some labels hidden; there is nothing to show.
+    fn aside(&mut self) -> Flow {
+        Flow::Continue
+    }
+
     /// Called with a sentence for the user when the fit deviates from what was requested.
     fn notice(&mut self, sentence: &str) {
         let _ = sentence;
@@ -77,6 +82,19 @@ pub struct Silent;
 impl Watch for Silent {
     fn step(&mut self, _: &Progress<'_>) -> Flow {
         Flow::Continue
+    }
+}
+
+/// The observer of a fit on the side: it can stop it, and hears nothing else of it.
+pub(super) struct Aside<'a>(pub &'a mut dyn Watch);
+
+impl Watch for Aside<'_> {
+    fn step(&mut self, _: &Progress<'_>) -> Flow {
+        self.0.aside()
+    }
+
+    fn aside(&mut self) -> Flow {
+        self.0.aside()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Learner;
-use crate::fit::{GRAPH_NOT_USED, Given, Start, Turns, Watch};
+use super::{Learner, hidden};
+use crate::classifier::Calibration;
+use crate::fit::{GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch};
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
 use crate::samples::prepare::{Pipeline, StepChoice};
@@ -28,6 +29,9 @@ pub struct FitOptions<T> {
     /// Atoms and codes to begin with, from an earlier fit of the same samples; ignored where their
     /// sizes do not fit.
     pub start: Option<Start<T>>,
+    /// Whether probabilities are calibrated: by three more fits with labels hidden in turn, on at most
+    /// 3,000 samples each.
+    pub calibrate: bool,
     /// Height and width, where samples are images (pixels row by row): for preparation steps that
     /// work on images, and kept in the model for pictures.
     pub image: Option<[usize; 2]>,
@@ -44,6 +48,7 @@ impl<T: Real> Default for FitOptions<T> {
             preparation: None,
             graph: None,
             start: None,
+            calibrate: true,
             image: None,
         }
     }
@@ -78,7 +83,16 @@ pub(super) fn fit<K: Learner, T: Real>(
             turns.notice(GRAPH_NOT_USED);
         }
         let learnt = knobs.learn(&given, &mut turns)?;
+        let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
+            true => match hidden::calibrate(&knobs, (&given, &learnt), &mut turns) {
+                Ok(found) => Some(found),
+                // Stopped after the fit itself: the model is whole.
+                Err(_) => Some(Calibration::unknown()),
+            },
+            false => None,
+        };
         let origin = Origin {
+            calibration,
             method: K::DESCRIPTION.name,
             knobs: knobs.values(),
             preparation,

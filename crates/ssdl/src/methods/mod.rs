@@ -7,6 +7,7 @@
 
 mod fit;
 mod graph_sc;
+mod hidden;
 mod label_spreading;
 mod linear_svm;
 mod nearest;

@@ -118,6 +118,7 @@ impl<T: Real> Model<T> {
                 scale: attachment.scale,
             }),
             decision: self.decision.saved(),
+            calibration: self.calibration,
             report: self.report.clone(),
         }
     }
@@ -194,6 +195,10 @@ impl Parts<'_> {
         let sizes = (n_atoms, n_codes);
         let attachment = |count: usize| self.attachment(count);
         let decision = Decision::restore(&self.header.decision, &self, &labels, sizes, attachment)?;
+        let calibration = self.header.calibration;
+        if calibration.is_some_and(|found| !found.is_sound()) {
+            return Err(refuse(self.path, &"its calibration is out of range"));
+        }
         let tie = self.tie(n)?;
         let keeps_samples = tie.is_some() || decision.needs_samples();
         let training =
@@ -208,6 +213,7 @@ impl Parts<'_> {
             codes,
             training,
             decision,
+            calibration,
             image,
             report: self.header.report,
         })

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::FitReport;
-use crate::classifier::SavedDecision;
+use crate::classifier::{Calibration, SavedDecision};
 use crate::codes::Coder;
 use crate::graph::Rule;
 use crate::{Error, Result};
@@ -41,6 +41,9 @@ pub(super) struct Header {
     /// How new samples join the training samples: by the graph, or to be voted on.
     pub attachment: Option<SavedAttachment>,
     pub decision: SavedDecision,
+    /// How scores become probabilities; `None` leaves that to the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     pub report: FitReport,
 }
 

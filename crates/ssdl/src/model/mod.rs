@@ -17,7 +17,7 @@ pub use seen::{OutOfSample, Seen};
 
 use std::time::Instant;
 
-use crate::classifier::{Decision, Known, LinearClassifier, Verdict, best};
+use crate::classifier::{Calibration, Decision, Known, LinearClassifier, Verdict, best};
 use crate::codes::Coder;
 use crate::fit::{Given, Learnt, Record, Start, Tie};
 use crate::graph::Attachment;
@@ -39,6 +39,8 @@ pub struct Model<T> {
     /// again.
     training: Option<Matrix<T>>,
     decision: Decision<T>,
+    /// How scores become probabilities; `None` leaves that to the decision.
+    calibration: Option<Calibration>,
     image: Option<[usize; 2]>,
     report: FitReport,
 }
@@ -93,6 +95,7 @@ pub(crate) struct Origin<T> {
     pub knobs: Vec<(&'static str, String)>,
     pub preparation: Pipeline<T>,
     pub image: Option<[usize; 2]>,
+    pub calibration: Option<Calibration>,
     pub started: Instant,
 }
 
@@ -133,9 +136,16 @@ impl<T: Real> Model<T> {
             codes,
             training,
             decision: learnt.decision,
+            calibration: origin.calibration,
             image: origin.image,
             report,
         }
+    }
+
+    /// How scores become probabilities; `None` leaves that to the decision.
+    #[must_use]
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
     }
 
     /// Name of the method.
@@ -271,7 +281,10 @@ impl<T: Real> Model<T> {
         }
     }
 
-    fn prediction(&self, verdict: Verdict<T>, codes: Matrix<T>) -> Prediction<T> {
+    fn prediction(&self, mut verdict: Verdict<T>, codes: Matrix<T>) -> Prediction<T> {
+        if let Some(calibration) = &self.calibration {
+            calibration.apply(&self.decision, &mut verdict);
+        }
         let Verdict { scores, probabilities } = verdict;
         let classes: Vec<usize> = scores.iter_columns().map(best).collect();
         let labels = classes.iter().map(|&class| self.classes()[class].clone()).collect();

@@ -115,7 +115,7 @@ pub fn small_problem<T: Real>(seed: u64) -> (Samples<T>, Vec<usize>) {
 
 /// Options for tests: one thread, so that many small fits side by side do not compete for cores.
 pub fn options<T: Real>() -> FitOptions<T> {
-    FitOptions { threads: 1, ..FitOptions::default() }
+    FitOptions { threads: 1, calibrate: false, ..FitOptions::default() }
 }
 
 pub fn pairs(knobs: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -1,0 +1,187 @@
+//! Probabilities that mean what they say: of predictions with 0.8, four of five are right.
+//!
+//! $$p_k=(1-\varepsilon)\frac{e^{tz_k}}{\sum_ce^{tz_c}}+\frac{\varepsilon}{C},$$
+//!
+//! with $z$ the scores, or the logarithms of votes. The slope $t$ and the floor ε are fitted to samples
+//! whose labels were hidden from the fit that scored them; the most likely class never changes.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Verdict};
+use crate::{Matrix, Real};
+
+/// Votes below this count as this: their logarithm would have no bound.
+const LEAST_VOTE: f64 = 1e-3;
+/// Slopes that are tried: each a quarter larger than the one before.
+const SLOPES: usize = 40;
+const FIRST_SLOPE: f64 = 0.05;
+const STEP: f64 = 1.25;
+/// Floors that are tried, beside the one that the number of hidden labels supports.
+const FLOORS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
+/// The floor where no label could be hidden, so that nothing is known about mistakes.
+const UNKNOWN: f64 = 0.05;
+
+/// How scores become probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// $t$; `None` keeps the probabilities of the decision above the floor.
+    pub slope: Option<f64>,
+    /// ε: shared by all classes alike, so no probability is 0 or 1.
+    pub floor: f64,
+    /// Labels that were hidden to find both.
+    pub n_hidden: usize,
+}
+
+impl Calibration {
+    /// Where no label could be hidden.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { slope: None, floor: UNKNOWN, n_hidden: 0 }
+    }
+
+    /// The slope and the floor with the least log-loss on hidden labels: `logits` is
+    /// $C\times M$, `truth` the class of each column. Cost: about 250 passes over the logits.
+    ///
+    /// Targets are softened as if each class had one more label among the hidden ones: a few labels
+    /// that are all predicted right do not prove certainty.
+    #[must_use]
+    #[inline(never)]
+    pub fn fit(logits: &Matrix<f64>, truth: &[usize]) -> Self {
+        let n = truth.len();
+        if n == 0 || logits.rows() < 2 {
+            return Self::unknown();
+        }
+        let least = 1.0 / (2.0 * (n as f64 + 1.0));
+        let soft = 1.0 / (n as f64 + logits.rows() as f64);
+        let mut best = (f64::INFINITY, Self::unknown());
+        let mut p = vec![0.0; logits.rows()];
+        let slopes = (0..SLOPES).map(|at| FIRST_SLOPE * STEP.powi(at as i32));
+        for slope in slopes {
+            for floor in [least].into_iter().chain(FLOORS.into_iter().filter(|&f| f > least)) {
+                let calibration = Self { slope: Some(slope), floor, n_hidden: n };
+                let mut loss = 0.0;
+                for (j, &class) in truth.iter().enumerate() {
+                    calibration.of_logits(logits.column(j), &mut p);
+                    let all: f64 = p.iter().map(|p| p.ln()).sum();
+                    loss -= (1.0 - soft) * p[class].ln() + soft / p.len() as f64 * all;
+                }
+                if loss < best.0 {
+                    best = (loss, calibration);
+                }
+            }
+        }
+        best.1
+    }
+
+    /// The logits of a verdict of this decision.
+    #[must_use]
+    pub fn logits<T: Real>(decision: &Decision<T>, verdict: &Verdict<T>) -> Matrix<f64> {
+        let votes = decision.voting().is_some();
+        let mut logits: Matrix<f64> = verdict.scores.cast();
+        if votes {
+            logits.as_mut_slice().iter_mut().for_each(|vote| *vote = vote.max(LEAST_VOTE).ln());
+        }
+        logits
+    }
+
+    /// How far the best logit is above the mean of a sample's logits, on average. Fits with other labels
+    /// may choose another ridge, so their scores compare only as multiples of it.
+    #[must_use]
+    pub fn spread(logits: &Matrix<f64>) -> f64 {
+        let of_sample = |z: &[f64]| {
+            let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            top - z.iter().sum::<f64>() / z.len() as f64
+        };
+        let sum: f64 = logits.iter_columns().map(of_sample).sum();
+        let mean = sum / logits.columns().max(1) as f64;
+        if mean.is_finite() && mean > 1e-12 { mean } else { 1.0 }
+    }
+
+    /// For logits that are `spread` times as large as those it was fitted to.
+    #[must_use]
+    pub fn stretched(self, spread: f64) -> Self {
+        Self { slope: self.slope.map(|slope| slope / spread), ..self }
+    }
+
+    /// Replaces the probabilities of a verdict; the highest stays where the highest score is.
+    pub fn apply<T: Real>(&self, decision: &Decision<T>, verdict: &mut Verdict<T>) {
+        if verdict.scores.rows() < 2 {
+            return;
+        }
+        let raw = match self.slope {
+            Some(_) => Self::logits(decision, verdict),
+            None => verdict.probabilities.cast(),
+        };
+        let mut p = vec![0.0; raw.rows()];
+        for j in 0..raw.columns() {
+            match self.slope {
+                Some(_) => self.of_logits(raw.column(j), &mut p),
+                None => self.lift(raw.column(j), &mut p),
+            }
+            let column = verdict.probabilities.column_mut(j).iter_mut();
+            column.zip(&p).for_each(|(out, &p)| *out = T::of(p));
+        }
+    }
+
+    fn of_logits(&self, logits: &[f64], p: &mut [f64]) {
+        let slope = self.slope.unwrap_or(1.0);
+        let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        p.iter_mut().zip(logits).for_each(|(p, z)| *p = (slope * (z - top)).exp());
+        let sum: f64 = p.iter().sum();
+        p.iter_mut().for_each(|p| *p /= sum);
+        let raw = p.to_vec();
+        self.lift(&raw, p);
+    }
+
+    fn lift(&self, raw: &[f64], p: &mut [f64]) {
+        let share = self.floor / raw.len() as f64;
+        p.iter_mut().zip(raw).for_each(|(p, raw)| *p = (1.0 - self.floor) * raw + share);
+    }
+
+    /// Whether its numbers are those of a fit; files are not trusted.
+    #[must_use]
+    pub(crate) fn is_sound(&self) -> bool {
+        let slope = self.slope.is_none_or(|slope| slope.is_finite() && slope > 0.0);
+        slope && self.floor > 0.0 && self.floor < 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two classes; the score of the first is right with the probability that its logit says.
+    fn honest(n: usize, stretch: f64) -> (Matrix<f64>, Vec<usize>) {
+        let logit = |j: usize| 4.0 * ((j * 7919) % n) as f64 / n as f64 - 2.0;
+        let logits = Matrix::from_fn(2, n, |c, j| if c == 0 { stretch * logit(j) } else { 0.0 });
+        let truth = (0..n)
+            .map(|j| {
+                let p = 1.0 / (1.0 + (-logit(j)).exp());
+                usize::from(((j * 104_729) % n) as f64 / n as f64 >= p)
+            })
+            .collect();
+        (logits, truth)
+    }
+
+    #[test]
+    fn a_stretch_of_the_scores_is_undone() {
+        for stretch in [0.2, 1.0, 8.0] {
+            let (logits, truth) = honest(2003, stretch);
+            let found = Calibration::fit(&logits, &truth);
+            let slope = found.slope.expect("it was fitted");
+            assert!((slope * stretch).ln().abs() < 0.35, "{slope} for {stretch}");
+            assert!(found.floor < 0.06 && found.is_sound());
+        }
+    }
+
+    #[test]
+    fn few_labels_never_make_certain_and_none_leave_a_floor() {
+        let logits = Matrix::from_fn(3, 6, |c, j| if c == j % 3 { 9.0 } else { -9.0 });
+        let found = Calibration::fit(&logits, &[0, 1, 2, 0, 1, 2]);
+        let mut p = vec![0.0; 3];
+        found.of_logits(&[1e6, -1e6, 0.0], &mut p);
+        assert!(p[0] < 0.97 && p[1] > 0.005, "{p:?}");
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert_eq!(Calibration::fit(&Matrix::zeros(3, 0), &[]), Calibration::unknown());
+    }
+}

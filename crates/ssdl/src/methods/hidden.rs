@@ -1,0 +1,132 @@
+//! Labels hidden in turn: what a method makes of samples whose labels it has not seen.
+//!
+//! Hidden samples stay in the fit, unlabelled, as the practitioner's other samples do. All fits
+//! begin cold.
+
+use super::Learner;
+use crate::classifier::Calibration;
+use crate::classifier::svm::stratified_folds;
+use crate::fit::{Given, Learnt, Stop, Turns};
+use crate::random::{self, Purpose};
+use crate::{Error, Labels, Matrix, Real, Result};
+
+/// Samples that the fits with hidden labels take at most: all labelled ones, and some of the others.
+const MAX_SAMPLES: usize = 3000;
+
+/// Fits with labels hidden, for probabilities.
+const FOLDS: usize = 3;
+
+/// Which labels are hidden together.
+pub(super) struct Hidden {
+    /// Samples whose labels are hidden in turn.
+    pub places: Vec<usize>,
+    fold_of: Vec<usize>,
+    folds: usize,
+}
+
+impl Hidden {
+    /// The labels of each class are spread over the folds; the only label of a class is never hidden.
+    /// `None` if that leaves nothing to hide.
+    pub fn new(labels: &Labels, folds: usize, seed: u64) -> Option<Self> {
+        let counts = labels.counts();
+        let folds = counts.iter().copied().filter(|&count| count > 1).min()?.min(folds);
+        let class_of = |place: usize| labels.assigned()[place].filter(|&class| counts[class] > 1);
+        let places: Vec<usize> = (0..labels.len()).filter(|&at| class_of(at).is_some()).collect();
+        let classes: Vec<usize> = places.iter().filter_map(|&place| class_of(place)).collect();
+        let fold_of = stratified_folds(&classes, folds, seed);
+        Some(Self { places, fold_of, folds })
+    }
+
+    /// The classes of the hidden samples.
+    pub fn truth(&self, labels: &Labels) -> Vec<usize> {
+        self.places.iter().filter_map(|&place| labels.assigned()[place]).collect()
+    }
+
+    /// The logits ($C\times M$) that a method gives to the hidden samples, in the order of
+    /// [`places`](Self::places), as multiples of the spread of all logits of the fit.
+    ///
+    /// # Errors
+    /// If a fit fails, or the observer cancels.
+    pub fn logits<K: Learner, T: Real>(
+        &self,
+        method: &K,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Matrix<f64>> {
+        let mut all = Matrix::zeros(given.labels.classes().len(), self.places.len());
+        for fold in 0..self.folds {
+            let mut assigned = given.labels.assigned().to_vec();
+            let own = (0..self.places.len()).filter(|&at| self.fold_of[at] == fold);
+            let own: Vec<usize> = own.collect();
+            own.iter().for_each(|&at| assigned[self.places[at]] = None);
+            let part = Given {
+                samples: given.samples.clone(),
+                labels: Labels::new(given.labels.classes().to_vec(), assigned)?,
+                weights: given.weights.clone(),
+                graph: given.graph,
+                start: None,
+                seed: given.seed,
+            };
+            let mut knobs = method.clone();
+            knobs.reduce(&part.sizes(), &mut |_| {});
+            let learnt = turns.aside(|turns| knobs.learn(&part, turns))?;
+            if learnt.stop == Stop::Cancelled {
+                return Err(Error::Cancelled);
+            }
+            let logits = Calibration::logits(&learnt.decision, &learnt.verdict(&part));
+            let spread = Calibration::spread(&logits);
+            for at in own {
+                let found = logits.column(self.places[at]).iter().map(|z| z / spread);
+                all.column_mut(at).iter_mut().zip(found).for_each(|(out, z)| *out = z);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// At most 3,000 of the samples, in their order: the labelled ones first, then others by lot. `None` if
+/// that is all of them, or if a given graph ties them to each other.
+fn excerpt<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
+    if given.labels.len() <= MAX_SAMPLES || given.graph.is_some() {
+        return None;
+    }
+    let mut rng = random::stream(given.seed, Purpose::Folds);
+    let (mut chosen, mut open) = (given.labels.labelled(), given.labels.unlabelled());
+    random::shuffle(&mut chosen, &mut rng);
+    chosen.truncate(MAX_SAMPLES / 2);
+    random::shuffle(&mut open, &mut rng);
+    chosen.extend(open.into_iter().take(MAX_SAMPLES - chosen.len()));
+    chosen.sort_unstable();
+    Some(Given {
+        samples: given.samples.select_columns(&chosen),
+        labels: given.labels.select(&chosen),
+        weights: chosen.iter().map(|&place| given.weights[place]).collect(),
+        graph: None,
+        start: None,
+        seed: given.seed,
+    })
+}
+
+/// How the scores of a method become probabilities: three fits with labels hidden in turn.
+///
+/// # Errors
+/// If the observer cancels.
+pub(super) fn calibrate<K: Learner, T: Real>(
+    method: &K,
+    (given, learnt): (&Given<'_, T>, &Learnt<T>),
+    turns: &mut Turns<'_>,
+) -> Result<Calibration> {
+    let spread =
+        Calibration::spread(&Calibration::logits(&learnt.decision, &learnt.verdict(given)));
+    let smaller = excerpt(given);
+    let given = smaller.as_ref().unwrap_or(given);
+    let Some(hidden) = Hidden::new(&given.labels, FOLDS, given.seed) else {
+        return Ok(Calibration::unknown());
+    };
+    match hidden.logits(method, given, turns) {
+        Ok(logits) => Ok(Calibration::fit(&logits, &hidden.truth(&given.labels)).stretched(spread)),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        // The fit with all labels is there: only what it can promise is less.
+        Err(_) => Ok(Calibration::unknown()),
+    }
+}
