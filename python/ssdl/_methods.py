@@ -111,7 +111,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -170,6 +170,8 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -300,7 +302,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         dictionary_update="block",
         revive=True,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -414,7 +416,7 @@ class USSDL(DictionaryClassifier):
         Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -473,6 +475,8 @@ class USSDL(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -576,7 +580,7 @@ class USSDL(DictionaryClassifier):
         dictionary_update="block",
         revive=True,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -690,7 +694,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         Whether unused atoms are replaced by badly reconstructed samples.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -749,6 +753,8 @@ class GraphSC(TakesGraph, DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -864,7 +870,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         dictionary_update="block",
         revive=True,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -933,7 +939,7 @@ class LinearSVM(FewLabelClassifier):
         above 0.
     max_epochs : int, default=1000
         Maximum number of passes over the samples. Allowed: a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -986,6 +992,8 @@ class LinearSVM(FewLabelClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1045,7 +1053,7 @@ class LinearSVM(FewLabelClassifier):
         loss="hinge",
         tol=0.001,
         max_epochs=1000,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -1085,7 +1093,7 @@ class Ridge(FewLabelClassifier):
     ridge : float, default=1.0
         Weight of the classifier's squared norm; scales with squared sample lengths. Letter: μ.
         Allowed: a number above 0.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -1138,6 +1146,8 @@ class Ridge(FewLabelClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1185,7 +1195,7 @@ class Ridge(FewLabelClassifier):
         self,
         *,
         ridge=1.0,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -1220,7 +1230,7 @@ class Nearest(FewLabelClassifier):
     n_neighbors : int, default=1
         Number of nearest labelled samples that vote; ties go to the nearest. Letter: k. Allowed:
         a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -1273,6 +1283,8 @@ class Nearest(FewLabelClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1320,7 +1332,7 @@ class Nearest(FewLabelClassifier):
         self,
         *,
         n_neighbors=1,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -1373,7 +1385,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         Residual, relative to the labels, at which the solver stops. Allowed: a number above 0.
     max_iter : int, default=1000
         Maximum number of iterations of the solver. Allowed: a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -1426,6 +1438,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1491,7 +1505,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         clamp=False,
         tol=1e-10,
         max_iter=1000,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,
@@ -1552,7 +1566,7 @@ class SelfTraining(FewLabelClassifier):
     ridge : float, default=1.0
         Weight of the squared norm of a `ridge` classifier; scales with squared sample lengths.
         Letter: μ. Allowed: a number above 0.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
@@ -1605,6 +1619,8 @@ class SelfTraining(FewLabelClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1673,7 +1689,7 @@ class SelfTraining(FewLabelClassifier):
         folds=5,
         loss="hinge",
         ridge=1.0,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
         unlabeled=None,
         calibrate=True,

@@ -13,7 +13,7 @@ use crate::matrix::{Matrix, symmetric_eigen};
 const MAX_LABELS: usize = 500;
 
 /// What one strength of the ridge gives.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
     /// ρ.
     pub strength: f64,
@@ -21,6 +21,17 @@ pub struct LeftOut {
     pub error: f64,
     /// How much better than chance the classes are foretold, 0 to 1, classes counting alike.
     pub skill: f64,
+    /// Whether each label was foretold.
+    pub right: Vec<bool>,
+}
+
+/// What the nearest other sample gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearestLeftOut {
+    /// How much better than chance the classes are foretold, 0 to 1, classes counting alike.
+    pub skill: f64,
+    /// Whether each label was foretold.
+    pub right: Vec<bool>,
 }
 
 /// Some labelled samples to look at: at most 500, evenly spread.
@@ -43,6 +54,10 @@ impl Seen {
         classes.iter().for_each(|&class| counts[class] += 1);
         let present: Vec<usize> = (0..n_classes).filter(|&class| counts[class] > 0).collect();
         (present.len() > 1).then_some(Self { places, classes, counts, present })
+    }
+
+    fn right(&self, guesses: &[usize]) -> Vec<bool> {
+        guesses.iter().zip(&self.classes).map(|(guess, class)| guess == class).collect()
     }
 
     /// How much better than chance these guesses are, 0 to 1, classes counting alike.
@@ -108,15 +123,14 @@ pub fn left_out<T: Real>(
         };
         let guesses: Vec<usize> = (0..own.len()).map(&mut guess).collect();
         let error = error / (own.len() * present.len()) as f64;
-        LeftOut { strength, error, skill: seen.skill(&guesses) }
+        LeftOut { strength, error, skill: seen.skill(&guesses), right: seen.right(&guesses) }
     };
     let all: Vec<LeftOut> = strengths.iter().map(look).collect();
     let is_sound = all.iter().all(|one| one.error.is_finite());
     if is_sound { all } else { Vec::new() }
 }
 
-/// How much better than chance the nearest other labelled sample foretells a label, 0 to 1; `None`
-/// with fewer than two classes.
+/// Looks at each label from the nearest other labelled sample; `None` with fewer than two classes.
 ///
 /// `samples` ($n\times N_l$) are the labelled ones, `classes` their classes.
 #[must_use]
@@ -125,7 +139,7 @@ pub fn nearest_left_out<T: Real>(
     samples: &Matrix<T>,
     classes: &[usize],
     n_classes: usize,
-) -> Option<f64> {
+) -> Option<NearestLeftOut> {
     let seen = Seen::new(classes, n_classes)?;
     let known: Matrix<f64> = samples.select_columns(&seen.places).cast();
     let gram = known.gram();
@@ -137,7 +151,8 @@ pub fn nearest_left_out<T: Real>(
     };
     let guesses: Option<Vec<usize>> =
         (0..seen.classes.len()).map(|i| nearest(i).map(|j| seen.classes[j])).collect();
-    Some(seen.skill(&guesses?))
+    let guesses = guesses?;
+    Some(NearestLeftOut { skill: seen.skill(&guesses), right: seen.right(&guesses) })
 }
 
 #[cfg(test)]

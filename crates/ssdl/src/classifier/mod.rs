@@ -23,7 +23,7 @@ pub use calibration::Calibration;
 pub(crate) use decision::SavedDecision;
 pub use decision::{Coded, Decision, Known, Verdict};
 pub use knobs::{MarginKnobs, MarginSetters, Voting};
-pub use left_out::{LeftOut, left_out, nearest_left_out};
+pub use left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 pub use membership::{Shares, best, memberships};
 pub use outlook::Outlook;
 pub use prior::Prior;

@@ -53,11 +53,11 @@ impl Outlook {
         let multiples: &[f64] = if knobs.ridge == AutoOr::Auto { &MULTIPLES } else { &[1.0] };
         let strengths: Vec<f64> = multiples.iter().map(|multiple| multiple * paper).collect();
         let seen = left_out(&known, &classes, n_classes, &strengths);
-        let least = seen.iter().copied().reduce(|a, b| if b.error < a.error { b } else { a });
+        let least = seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a });
         let near = nearest_left_out(&known, &classes, n_classes);
-        let behind = least.zip(near).map_or(0.0, |(one, near)| one.skill - near);
+        let behind = least.as_ref().zip(near).map_or(0.0, |(one, near)| one.skill - near.skill);
         let trust = (1.0 - behind / DISTRUST).clamp(0.0, 1.0);
-        let found = least.map_or(paper, |one| one.strength);
+        let found = least.as_ref().map_or(paper, |one| one.strength);
         let vote = match knobs.unlabelled_weight {
             AutoOr::Exactly(weight) => weight,
             AutoOr::Auto => {

@@ -6,6 +6,7 @@ mod learner;
 mod learnt;
 mod memory;
 mod objective;
+pub mod preparation;
 mod solver;
 mod svm;
 mod turns;

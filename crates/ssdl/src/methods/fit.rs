@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
-use crate::fit::{GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch};
+use crate::fit::{GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch, preparation};
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
 use crate::samples::prepare::{Pipeline, StepChoice};
@@ -38,13 +38,13 @@ pub struct FitOptions<T> {
 }
 
 impl<T: Real> Default for FitOptions<T> {
-    /// Seed 0, all cores, no limit, and the paper's preparation: unit norm times 5.
+    /// Seed 0, all cores, no limit, and a preparation that suits the samples.
     fn default() -> Self {
         Self {
             seed: 0,
             threads: 0,
             memory_limit: None,
-            prepare: "scale=5".parse().into_iter().collect(),
+            prepare: "auto".parse().into_iter().collect(),
             preparation: None,
             graph: None,
             start: None,
@@ -68,7 +68,13 @@ pub(super) fn fit<K: Learner, T: Real>(
         let (features, labels) = samples.into_parts();
         let (preparation, samples) = match &options.preparation {
             Some(known) => (known.clone(), known.apply(features)?),
-            None => Pipeline::fit(&options.prepare, features, options.image, options.seed)?,
+            None => {
+                let (image, seed) = (options.image, options.seed);
+                let chosen = preparation::is_auto(&options.prepare)
+                    .then(|| preparation::choose(&features, &labels, image, seed));
+                let steps = chosen.as_deref().unwrap_or(&options.prepare);
+                Pipeline::fit(steps, features, image, seed)?
+            }
         };
         check_scale(&samples, watch);
         let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);

@@ -7,7 +7,7 @@ use super::Learner;
 use crate::classifier::Calibration;
 use crate::classifier::svm::stratified_folds;
 use crate::fit::{Given, Learnt, Stop, Turns};
-use crate::random::{self, Purpose};
+use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};
 
 /// Samples that the fits with hidden labels take at most: all labelled ones, and some of the others.
@@ -86,17 +86,9 @@ impl Hidden {
 
 /// At most 3,000 of the samples, in their order: the labelled ones first, then others by lot. `None` if
 /// that is all of them, or if a given graph ties them to each other.
-fn excerpt<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
-    if given.labels.len() <= MAX_SAMPLES || given.graph.is_some() {
-        return None;
-    }
-    let mut rng = random::stream(given.seed, Purpose::Folds);
-    let (mut chosen, mut open) = (given.labels.labelled(), given.labels.unlabelled());
-    random::shuffle(&mut chosen, &mut rng);
-    chosen.truncate(MAX_SAMPLES / 2);
-    random::shuffle(&mut open, &mut rng);
-    chosen.extend(open.into_iter().take(MAX_SAMPLES - chosen.len()));
-    chosen.sort_unstable();
+fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
+    let chosen = split::excerpt(&given.labels, MAX_SAMPLES, given.seed);
+    let chosen = chosen.filter(|_| given.graph.is_none())?;
     Some(Given {
         samples: given.samples.select_columns(&chosen),
         labels: given.labels.select(&chosen),
@@ -118,7 +110,7 @@ pub(super) fn calibrate<K: Learner, T: Real>(
 ) -> Result<Calibration> {
     let spread =
         Calibration::spread(&Calibration::logits(&learnt.decision, &learnt.verdict(given)));
-    let smaller = excerpt(given);
+    let smaller = fewer(given);
     let given = smaller.as_ref().unwrap_or(given);
     let Some(hidden) = Hidden::new(&given.labels, FOLDS, given.seed) else {
         return Ok(Calibration::unknown());

@@ -83,7 +83,7 @@ pub trait Learner: Knobbed {
         knobs.bytes(&sizes)
     }
 
-    /// Fits raw samples with the paper's preparation (unit norm times 5), seed 0 and all cores.
+    /// Fits raw samples with a preparation that suits them, seed 0 and all cores.
     ///
     /// # Errors
     /// If a knob, the labels or the samples do not allow it.

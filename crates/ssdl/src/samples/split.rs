@@ -76,6 +76,23 @@ pub fn per_class(
     Ok(split)
 }
 
+/// At most `max` of the samples, ascending: labelled ones by lot up to half of them, then others by lot.
+/// `None` if that is all of them.
+#[must_use]
+pub fn excerpt(labels: &Labels, max: usize, seed: u64) -> Option<Vec<usize>> {
+    if labels.len() <= max {
+        return None;
+    }
+    let mut rng = random::stream(seed, Purpose::Folds);
+    let (mut chosen, mut open) = (labels.labelled(), labels.unlabelled());
+    random::shuffle(&mut chosen, &mut rng);
+    chosen.truncate(max / 2);
+    random::shuffle(&mut open, &mut rng);
+    chosen.extend(open.into_iter().take(max - chosen.len()));
+    chosen.sort_unstable();
+    Some(chosen)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,9 @@ use std::str::FromStr;
 use super::Kind;
 use crate::{Error, Result};
 
+/// The word that leaves the steps to the samples.
+const AUTO: &str = "auto";
+
 /// One requested step, such as `standardise`, `pca=300` or `join=[deskew,gradients=9/4/2 | none]`;
 /// read with [`str::parse`], written back by `Display`.
 ///
@@ -74,6 +77,11 @@ impl FromStr for StepChoice {
             Some((name, argument)) => (name, Some(argument.trim().to_owned())),
             None => (text, None),
         };
+        // Not a step of its own: whoever fits it puts steps in its place.
+        if name.trim() == AUTO {
+            let auto = Self { name: AUTO, argument };
+            return auto.nothing().map(|()| auto);
+        }
         let description = Kind::<f64>::named(name.trim())?.description;
         let plan = Self { name: description.name, argument };
         (description.check)(&plan)?;
@@ -106,6 +114,8 @@ mod tests {
             "scale=5",
             "scale=0.25",
             "standardise",
+            "unskew",
+            "auto",
             "pca=300",
             "projection=540",
             "power=0.5",
@@ -137,7 +147,7 @@ mod tests {
         assert_eq!(
             refusal("whiten"),
             "unknown preparation step `whiten`; \
-             known: scale=FACTOR, standardise, pca=COUNT, projection=COUNT, power=EXPONENT, deskew, \
+             known: scale=FACTOR, standardise, unskew, pca=COUNT, projection=COUNT, power=EXPONENT, deskew, \
              gradients[=O/C/B[/VOTES]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
              resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
@@ -160,6 +170,8 @@ mod tests {
             "pca=99999999999999999999999",
             "projection=ten",
             "standardise=",
+            "auto=1",
+            "unskew=",
             "pca,3",
             "PCA=3",
             "deskew=1",

@@ -7,6 +7,7 @@
 //! Steps that work on images learn the shape from the [`Layout`] that is handed from step to step;
 //! pixels run row by row within a sample.
 
+mod candidates;
 mod choice;
 mod contrast;
 mod deskew;
@@ -21,7 +22,9 @@ mod projection;
 mod resize;
 mod scale;
 mod standardise;
+mod unskew;
 
+pub use candidates::{are_alike, candidates};
 pub use choice::StepChoice;
 pub use layout::Layout;
 pub use pipeline::Pipeline;
@@ -38,6 +41,7 @@ fn kinds<T: Real>() -> Vec<Kind<T>> {
     vec![
         Kind::of::<scale::Scale>(scale::DESCRIPTION),
         Kind::of::<standardise::Standardise<T>>(standardise::DESCRIPTION),
+        Kind::of::<unskew::Unskew<T>>(unskew::DESCRIPTION),
         Kind::of::<pca::Pca<T>>(pca::DESCRIPTION),
         Kind::of::<projection::Projection<T>>(projection::DESCRIPTION),
         Kind::of::<power::Power>(power::DESCRIPTION),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Kind, Layout, PreparationStep, StepChoice, Tensors, check_n_features};
+use super::{Kind, Layout, PreparationStep, StepChoice, Tensors, candidates, check_n_features};
 use crate::random::{self, Purpose};
 use crate::samples::check_features;
 use crate::{Error, Matrix, Real, Result};
@@ -54,6 +54,10 @@ impl<T: Real> Pipeline<T> {
     ) -> Result<(Self, Matrix<T>)> {
         check_features(&features)?;
         let layout = Layout::new(features.rows(), image)?;
+        // Without labels the first candidate is as much as can be known.
+        let auto = matches!(plans, [only] if only.name() == "auto");
+        let found = if auto { candidates(&features, image).swap_remove(0) } else { Vec::new() };
+        let plans = if auto { &found } else { plans };
         // One stream for the whole list: a second projection must not repeat the draws of the first.
         let mut rng = random::stream(seed, Purpose::Projection);
         Self::fit_steps(plans, features, layout, &mut rng)

@@ -1,0 +1,109 @@
+//! `auto`: preparations that may suit the samples, the likeliest first.
+//!
+//! What the samples alone say decides the order; labels may then prefer another one
+//! (`fit/preparation.rs`).
+
+use super::StepChoice;
+use super::unskew::long_tail;
+use crate::{Matrix, Real};
+
+/// Features whose ranges differ by more than this are not of one kind.
+const MAX_RATIO: f64 = 10.0;
+/// With fewer features, the length of a sample is part of what it says.
+const FEW: usize = 10;
+/// Smallest side of an image with gradients worth looking at.
+const MIN_SIDE: usize = 8;
+
+/// Preparations for these samples (`n_features × n_samples`): each a list of steps.
+#[must_use]
+pub fn candidates<T: Real>(
+    features: &Matrix<T>,
+    image: Option<[usize; 2]>,
+) -> Vec<Vec<StepChoice>> {
+    let texts: Vec<&[&str]> = match image {
+        Some([height, width]) if height.min(width) >= MIN_SIDE => vec![
+            &["scale=5"],
+            &["gradients=9/4/2", "scale=5"],
+            &["deskew", "gradients=9/4/2", "scale=5"],
+            &["logarithm", "scale=5"],
+        ],
+        Some(_) => vec![&["scale=5"]],
+        None => of_table(features),
+    };
+    let read = |texts: &[&str]| texts.iter().filter_map(|text| text.parse().ok()).collect();
+    texts.into_iter().map(read).collect()
+}
+
+fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
+    let tails = (0..features.rows()).any(|i| long_tail(features, i).is_some());
+    let mut found: Vec<&[&str]> = match (are_alike(features), features.rows() < FEW) {
+        (true, false) => vec![&["scale=5"], &["standardise", "scale=5"]],
+        (false, false) => vec![&["standardise", "scale=5"]],
+        (_, true) => vec![&["standardise"], &["standardise", "scale=5"]],
+    };
+    if tails {
+        found.push(if features.rows() < FEW {
+            &["unskew", "standardise"]
+        } else {
+            &["unskew", "standardise", "scale=5"]
+        });
+    }
+    found
+}
+
+/// Whether the features are of one kind, such as pixels: their ranges are much the same.
+#[must_use]
+pub fn are_alike<T: Real>(features: &Matrix<T>) -> bool {
+    let mut ranges: Vec<f64> = (0..features.rows())
+        .map(|i| {
+            let values = features.iter_columns().map(|column| column[i].wide());
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            high - low
+        })
+        .filter(|range| *range > 0.0)
+        .collect();
+    ranges.sort_by(f64::total_cmp);
+    let at = |share: f64| ranges.get(((ranges.len() as f64 - 1.0) * share).round() as usize);
+    match (at(0.1), at(0.9)) {
+        (Some(low), Some(high)) => *high <= MAX_RATIO * low,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::prepare::Kind;
+
+    fn first(features: &Matrix<f64>, image: Option<[usize; 2]>) -> String {
+        let found = candidates(features, image);
+        let words: Vec<String> = found[0].iter().map(ToString::to_string).collect();
+        words.join(",")
+    }
+
+    #[test]
+    fn features_of_different_kinds_are_standardised_and_pixels_are_not() {
+        let pixels = Matrix::from_fn(64, 50, |i, j| ((i * 31 + j * 17) % 16) as f64);
+        assert_eq!(first(&pixels, None), "scale=5");
+        assert_eq!(first(&pixels, Some([8, 8])), "scale=5");
+        let table = Matrix::from_fn(20, 50, |i, j| {
+            10f64.powi(i as i32 % 5) * ((i * 7 + j * 13) % 11) as f64
+        });
+        assert_eq!(first(&table, None), "standardise,scale=5");
+        let few = Matrix::from_fn(2, 50, |i, j| ((i * 7 + j * 13) % 11) as f64);
+        assert_eq!(first(&few, None), "standardise");
+    }
+
+    #[test]
+    fn every_candidate_is_a_list_of_known_steps() {
+        let long = Matrix::from_fn(12, 300, |i, j| ((j * (i + 3)) as f64 / 100.0).exp().min(1e9));
+        for image in [None, Some([3, 4])] {
+            for steps in candidates(&long, image) {
+                assert!(!steps.is_empty());
+                assert!(steps.iter().all(|step| Kind::<f64>::named(step.name()).is_ok()));
+            }
+        }
+        assert_eq!(candidates(&long, None).len(), 2, "tails have a candidate of their own");
+    }
+}
