@@ -9,6 +9,7 @@ from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 __all__ = [
     "SSDLGA",
+    "AutoSSDL",
     "USSDL",
     "GraphSC",
     "LinearSVM",
@@ -339,6 +340,156 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.batch_size = batch_size
         self.dictionary_update = dictionary_update
         self.revive = revive
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class AutoSSDL(TakesGraph, DictionaryClassifier):
+    r"""The mean of the methods that foretell hidden labels.
+
+    SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. Their
+    calibrated probabilities for the hidden samples give each a weight, and those with a weight
+    decide together. The safest choice for samples of which nothing is known; about five times
+    the time of SSDL-GA.
+
+    .. math::
+
+        \max_{w\ge0,\,\sum_mw_m=1}\ \sum_{i\text{ hidden}}\log\sum_mw_m\,p_m(y_i\mid x_i)
+
+    Parameters
+    ----------
+    folds : int, default=3
+        Parts of the labels that are hidden in turn, from two labels per class on. Allowed: a
+        whole number, 2 or more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    stacked generalisation, Wolpert (1992), of SSDL-GA, ridge regression and label spreading: https://doi.org/10.1016/S0893-6080(05)80023-1
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import AutoSSDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = AutoSSDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "auto"
+    _knobs = {
+        "folds": "folds",
+    }
+    _parameter_constraints = {
+        "folds": [Interval(Integral, 2, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        folds=3,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.folds = folds
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
@@ -1090,9 +1241,9 @@ class Ridge(FewLabelClassifier):
 
     Parameters
     ----------
-    ridge : float, default=1.0
-        Weight of the classifier's squared norm; scales with squared sample lengths. Letter: μ.
-        Allowed: a number above 0.
+    ridge : float or "auto", default=1.0
+        Weight of the classifier's squared norm; `auto`: by leaving labels out. Scales with
+        squared sample lengths. Letter: μ. Allowed: auto, or a number above 0.
     prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -1187,7 +1338,7 @@ class Ridge(FewLabelClassifier):
         "ridge": "ridge",
     }
     _parameter_constraints = {
-        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         **COMMON_CONSTRAINTS,
     }
 

@@ -76,7 +76,10 @@ impl Calibration {
     /// The logits of a verdict of this decision.
     #[must_use]
     pub fn logits<T: Real>(decision: &Decision<T>, verdict: &Verdict<T>) -> Matrix<f64> {
-        let votes = decision.voting().is_some();
+        Self::logits_of(decision.voting().is_some(), verdict)
+    }
+
+    fn logits_of<T: Real>(votes: bool, verdict: &Verdict<T>) -> Matrix<f64> {
         let mut logits: Matrix<f64> = verdict.scores.cast();
         if votes {
             logits.as_mut_slice().iter_mut().for_each(|vote| *vote = vote.max(LEAST_VOTE).ln());
@@ -105,11 +108,16 @@ impl Calibration {
 
     /// Replaces the probabilities of a verdict; the highest stays where the highest score is.
     pub fn apply<T: Real>(&self, decision: &Decision<T>, verdict: &mut Verdict<T>) {
+        self.apply_to(decision.voting().is_some(), verdict);
+    }
+
+    /// The same for scores that are `votes`, or not.
+    pub(super) fn apply_to<T: Real>(&self, votes: bool, verdict: &mut Verdict<T>) {
         if verdict.scores.rows() < 2 {
             return;
         }
         let raw = match self.slope {
-            Some(_) => Self::logits(decision, verdict),
+            Some(_) => Self::logits_of(votes, verdict),
             None => verdict.probabilities.cast(),
         };
         let mut p = vec![0.0; raw.rows()];
@@ -123,7 +131,8 @@ impl Calibration {
         }
     }
 
-    fn of_logits(&self, logits: &[f64], p: &mut [f64]) {
+    /// The probabilities of these logits.
+    pub(crate) fn of_logits(&self, logits: &[f64], p: &mut [f64]) {
         let slope = self.slope.unwrap_or(1.0);
         let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         p.iter_mut().zip(logits).for_each(|(p, z)| *p = (slope * (z - top)).exp());

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinearClassifier, Residual, Vote, Voters, best, memberships};
+use super::mixture::{self, Member, SavedMember};
+use super::{LinearClassifier, Residual, Vote, Voters, memberships};
 use crate::graph::Attachment;
 use crate::stored::{Source, Stored};
 use crate::{Labels, Matrix, Real, Result};
@@ -21,6 +22,7 @@ enum Kind<T> {
     Linear { classifier: LinearClassifier<T>, sharpness: f64 },
     Vote(Vote<T>),
     Residual(Residual),
+    Mixture(Vec<Member<T>>),
 }
 
 /// What a model knows about its training samples.
@@ -74,12 +76,18 @@ impl<T: Real> Decision<T> {
         Self(Kind::Residual(residual))
     }
 
+    /// By the mean of several. The model must keep its training samples.
+    #[must_use]
+    pub fn mixture(members: Vec<Member<T>>) -> Self {
+        Self(Kind::Mixture(members))
+    }
+
     /// The linear classifier, where that decides.
     #[must_use]
     pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
         match &self.0 {
             Kind::Linear { classifier, .. } => Some(classifier),
-            Kind::Vote(_) | Kind::Residual(_) => None,
+            Kind::Vote(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
         }
     }
 
@@ -88,7 +96,7 @@ impl<T: Real> Decision<T> {
     pub fn voting(&self) -> Option<&Vote<T>> {
         match &self.0 {
             Kind::Vote(vote) => Some(vote),
-            Kind::Linear { .. } | Kind::Residual(_) => None,
+            Kind::Linear { .. } | Kind::Residual(_) | Kind::Mixture(_) => None,
         }
     }
 
@@ -98,14 +106,14 @@ impl<T: Real> Decision<T> {
         match &self.0 {
             Kind::Linear { sharpness, .. } => Some(*sharpness),
             Kind::Residual(residual) => Some(residual.sharpness),
-            Kind::Vote(_) => None,
+            Kind::Vote(_) | Kind::Mixture(_) => None,
         }
     }
 
     /// Whether the model must keep its training samples for [`Decision::of_training`].
     #[must_use]
     pub fn needs_samples(&self) -> bool {
-        matches!(self.0, Kind::Residual(_))
+        matches!(self.0, Kind::Residual(_) | Kind::Mixture(_))
     }
 
     /// Classifies new samples, each independently of the others.
@@ -121,6 +129,7 @@ impl<T: Real> Decision<T> {
                 Verdict::of_shares(vote.judge(known.codes, known.labels, new.codes)?)
             }
             Kind::Residual(residual) => residual.judge(known.atoms, new),
+            Kind::Mixture(members) => mixture::judge(members, known, new)?,
         })
     }
 
@@ -136,11 +145,12 @@ impl<T: Real> Decision<T> {
                 let samples = known.samples.unwrap_or(known.codes);
                 residual.judge(known.atoms, &Coded { samples, codes: known.codes })
             }
+            Kind::Mixture(members) => mixture::of_training(members, known),
         }
     }
 
     /// What one atom (one feature, without atoms) adds to the score of each class in a sample, given as
-    /// its prepared features and its code; empty where training samples vote. The votes of all atoms
+    /// its prepared features and its code; empty where training samples vote or several decide. The votes of all atoms
     /// and the bias sum to the scores.
     #[must_use]
     pub fn votes(&self, known: &Known<'_, T>, sample: (&[T], &[T]), atom: usize) -> Vec<T> {
@@ -148,7 +158,7 @@ impl<T: Real> Decision<T> {
             Kind::Linear { classifier, .. } => {
                 classifier.weights.iter_columns().map(|w| sample.1[atom] * w[atom]).collect()
             }
-            Kind::Vote(_) => Vec::new(),
+            Kind::Vote(_) | Kind::Mixture(_) => Vec::new(),
             Kind::Residual(residual) => residual.votes(known.atoms, sample, atom),
         }
     }
@@ -158,14 +168,9 @@ impl<T: Real> Decision<T> {
     #[must_use]
     pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
         match &self.0 {
-            Kind::Linear { classifier, .. } => {
-                let weights = &classifier.weights;
-                let strongest = |atom: usize| {
-                    let row: Vec<T> = weights.iter_columns().map(|column| column[atom]).collect();
-                    let class = best(&row);
-                    row.get(class).map(|weight| (class, weight.wide()))
-                };
-                (0..weights.rows()).map(strongest).collect()
+            Kind::Linear { classifier, .. } => classifier.class_of_weights(),
+            Kind::Mixture(members) => {
+                mixture::on_codes(members).map_or_else(Vec::new, LinearClassifier::class_of_weights)
             }
             Kind::Vote(_) => Vec::new(),
             Kind::Residual(residual) => {
@@ -182,6 +187,7 @@ pub(crate) enum SavedDecision {
     Linear { sharpness: f64 },
     Vote { voters: Voters },
     Residual { sharpness: f64, class_of_atoms: Vec<usize> },
+    Mixture { members: Vec<SavedMember> },
 }
 
 impl<T: Real> Decision<T> {
@@ -194,6 +200,7 @@ impl<T: Real> Decision<T> {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
             },
+            Kind::Mixture(members) => SavedDecision::Mixture { members: mixture::saved(members) },
         }
     }
 
@@ -206,6 +213,7 @@ impl<T: Real> Decision<T> {
             ],
             Kind::Vote(vote) => vec![("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)))],
             Kind::Residual(_) => Vec::new(),
+            Kind::Mixture(members) => mixture::stored(members),
         }
     }
 
@@ -214,7 +222,7 @@ impl<T: Real> Decision<T> {
         saved: &SavedDecision,
         source: &dyn Source<T>,
         labels: &Labels,
-        (n_atoms, n_codes): (Option<usize>, usize),
+        (n_atoms, n_codes, n_prepared): (Option<usize>, usize, usize),
         attachment: impl FnOnce(usize) -> Result<Attachment<T>>,
     ) -> Result<Self> {
         let n_classes = labels.classes().len();
@@ -235,6 +243,9 @@ impl<T: Real> Decision<T> {
             SavedDecision::Vote { voters } => {
                 Vote::restore(*voters, source, labels, attachment).map(Self::vote)
             }
+            SavedDecision::Mixture { members } => {
+                mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)
+            }
             SavedDecision::Residual { sharpness, class_of_atoms } => {
                 let sharpness = sound(*sharpness)?;
                 if n_atoms != Some(class_of_atoms.len()) {
@@ -252,13 +263,13 @@ impl<T: Real> Decision<T> {
 
 impl<T: Real> Verdict<T> {
     /// Shares of the classes are both scores and probabilities.
-    fn of_shares(shares: Matrix<T>) -> Self {
+    pub(super) fn of_shares(shares: Matrix<T>) -> Self {
         Self { probabilities: shares.clone(), scores: shares }
     }
 }
 
 /// One width for every product: a sample gets the same bits alone and in any batch.
-fn judge_linearly<T: Real>(
+pub(super) fn judge_linearly<T: Real>(
     classifier: &LinearClassifier<T>,
     sharpness: f64,
     codes: &Matrix<T>,

@@ -9,6 +9,7 @@ mod knobs;
 mod left_out;
 pub mod margin;
 pub mod membership;
+mod mixture;
 mod outlook;
 mod prior;
 mod residual;
@@ -25,6 +26,7 @@ pub use decision::{Coded, Decision, Known, Verdict};
 pub use knobs::{MarginKnobs, MarginSetters, Voting};
 pub use left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 pub use membership::{Shares, best, memberships};
+pub use mixture::{Member, MemberRule, mixture_weights};
 pub use outlook::Outlook;
 pub use prior::Prior;
 pub use residual::Residual;
@@ -58,6 +60,16 @@ impl<T: Real> LinearClassifier<T> {
     #[must_use]
     pub fn squared_norm(&self) -> f64 {
         self.weights.squared_norm() + crate::matrix::squared_norm(&self.bias)
+    }
+
+    /// The class that each atom supports most, and how strongly.
+    fn class_of_weights(&self) -> Vec<Option<(usize, f64)>> {
+        let strongest = |atom: usize| {
+            let row: Vec<T> = self.weights.iter_columns().map(|column| column[atom]).collect();
+            let class = best(&row);
+            row.get(class).map(|weight| (class, weight.wide()))
+        };
+        (0..self.weights.rows()).map(strongest).collect()
     }
 
     /// Gives every class without a labelled sample the mean of the other classes, minus one: its own

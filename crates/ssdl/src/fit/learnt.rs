@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sizes, Stop};
-use crate::classifier::{Decision, Known, Verdict};
+use crate::classifier::{Calibration, Decision, Known, Verdict};
 use crate::codes::Coder;
 use crate::graph::{Attachment, Graph};
 use crate::{Labels, Matrix, Real};
@@ -70,8 +70,25 @@ pub struct Learnt<T> {
     pub tie: Option<Tie<T>>,
     /// What cross-validation chose, where there was one.
     pub selection: Option<Selection>,
+    /// How scores become probabilities, where the method knows already.
+    pub calibration: Option<Calibration>,
+    /// The methods that were compared, where there was a choice.
+    pub compared: Vec<Compared>,
     /// Why the fit stopped.
     pub stop: Stop,
+}
+
+/// One of several methods that were compared by labels hidden from them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Its name.
+    pub method: String,
+    /// Share of the hidden labels that it foretold; `None` if none could be hidden.
+    pub accuracy: Option<f64>,
+    /// Mean of minus the logarithm of the probability of each hidden label.
+    pub log_loss: Option<f64>,
+    /// Its weight in the result; 0 if it has no part in it.
+    pub weight: f64,
 }
 
 impl<T> Learnt<T> {
@@ -90,10 +107,24 @@ impl<T> Learnt<T> {
         })
     }
 
+    /// A decision alone; what else there is can be filled in.
+    #[must_use]
+    pub fn new(decision: Decision<T>, stop: Stop) -> Self {
+        Self {
+            dictionary: None,
+            decision,
+            tie: None,
+            selection: None,
+            calibration: None,
+            compared: Vec::new(),
+            stop,
+        }
+    }
+
     /// The result of a method without atoms.
     #[must_use]
     pub fn without_atoms(decision: Decision<T>, stop: Stop) -> Self {
-        Self { dictionary: None, decision, tie: None, selection: None, stop }
+        Self::new(decision, stop)
     }
 }
 

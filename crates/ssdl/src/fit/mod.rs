@@ -15,7 +15,7 @@ mod watch;
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
 pub use learner::{DictionaryLearner, LearntAtoms};
-pub use learnt::{Dictionary, Given, Learnt, Selection, Start, Tie};
+pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;
 pub(crate) use memory::array;
 pub use objective::Objective;

@@ -89,7 +89,9 @@ pub(super) fn fit<K: Learner, T: Real>(
             turns.notice(GRAPH_NOT_USED);
         }
         let learnt = knobs.learn(&given, &mut turns)?;
+        let known = learnt.calibration.filter(|_| options.calibrate);
         let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
+            true if known.is_some() => known,
             true => match hidden::calibrate(&knobs, (&given, &learnt), &mut turns) {
                 Ok(found) => Some(found),
                 // Stopped after the fit itself: the model is whole.

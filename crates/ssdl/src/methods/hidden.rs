@@ -67,9 +67,7 @@ impl Hidden {
                 start: None,
                 seed: given.seed,
             };
-            let mut knobs = method.clone();
-            knobs.reduce(&part.sizes(), &mut |_| {});
-            let learnt = turns.aside(|turns| knobs.learn(&part, turns))?;
+            let learnt = turns.aside(|turns| method.reduced(&part).learn(&part, turns))?;
             if learnt.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
             }
@@ -86,7 +84,7 @@ impl Hidden {
 
 /// At most 3,000 of the samples, in their order: the labelled ones first, then others by lot. `None` if
 /// that is all of them, or if a given graph ties them to each other.
-fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
+pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     let chosen = split::excerpt(&given.labels, MAX_SAMPLES, given.seed);
     let chosen = chosen.filter(|_| given.graph.is_none())?;
     Some(Given {

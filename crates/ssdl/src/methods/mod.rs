@@ -5,6 +5,7 @@
 //! program's `methods` and `fit --method`, the generated documentation, the Python classes and the
 //! contract tests. To add a method: write its file, add its line.
 
+mod auto;
 mod fit;
 mod graph_sc;
 mod hidden;
@@ -17,6 +18,7 @@ mod self_training;
 mod ssdl_ga;
 mod ussdl;
 
+pub use auto::Auto;
 pub use fit::FitOptions;
 pub use graph_sc::GraphSc;
 pub use label_spreading::{Kernel, LabelSpreading};
@@ -40,6 +42,7 @@ use crate::{Real, Result, Samples};
 pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
     vec![
         registered::<SsdlGa, T>(),
+        registered::<Auto, T>(),
         registered::<Ussdl, T>(),
         registered::<GraphSc, T>(),
         registered::<LinearSvm, T>(),
@@ -61,6 +64,14 @@ pub trait Learner: Knobbed {
     /// Cuts knobs to what samples of these sizes allow, and reports each reduction.
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         let _ = (sizes, notice);
+    }
+
+    /// The same with knobs cut to what these samples allow, silently.
+    #[must_use]
+    fn reduced<T: Real>(&self, given: &Given<'_, T>) -> Self {
+        let mut knobs = self.clone();
+        knobs.reduce(&given.sizes(), &mut |_| {});
+        knobs
     }
 
     /// Peak bytes of a fit of this size, samples included.

@@ -1,9 +1,13 @@
 //! Ridge regression of the labels on the prepared samples, one class against all others.
 
 use super::{Description, Learner, SHARPNESS};
-use crate::classifier::{Decision, LinearClassifier, ridge};
+use crate::classifier::{Decision, LinearClassifier, left_out, ridge};
 use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns, array};
+use crate::knobs::{AutoOr, KnobValue};
 use crate::{Matrix, Real, Result};
+
+/// What `auto` chooses among, for samples of length 5.
+const STRENGTHS: [f64; 7] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
 crate::knobs! {
     /// The knobs of ridge regression, and the way to fit it from code.
@@ -13,8 +17,8 @@ crate::knobs! {
     /// let method = Ridge::new().ridge(0.1);
     /// ```
     pub struct Ridge {
-        /// Weight of the classifier's squared norm; scales with squared sample lengths.
-        ridge "μ mu": f64 = 1.0, Above(0.0);
+        /// Weight of the classifier's squared norm; `auto`: by leaving labels out. Scales with squared sample lengths.
+        ridge "μ mu": AutoOr = AutoOr::Exactly(1.0), AutoOrAbove(0.0);
     }
 }
 
@@ -50,8 +54,13 @@ impl Learner for Ridge {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let (known, classes) = given.labelled();
         let counts = given.labels.counts();
+        let strength = self.ridge.number().unwrap_or_else(|| {
+            let seen = left_out(&known, &classes, counts.len(), &STRENGTHS);
+            let least = seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a });
+            least.map_or(1.0, |one| one.strength)
+        });
         let (classifier, objective) =
-            fit_ridge(&known, (&classes, &given.label_weights()), &counts, self.ridge)?;
+            fit_ridge(&known, (&classes, &given.label_weights()), &counts, strength)?;
         turns.end(1, objective);
         Ok(Learnt::without_atoms(Decision::linear(classifier, SHARPNESS), Stop::Converged))
     }

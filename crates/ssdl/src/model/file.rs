@@ -192,7 +192,7 @@ impl Parts<'_> {
         let n_atoms = dictionary.as_ref().map(|rule| rule.atoms.columns());
         let n_codes = n_atoms.unwrap_or(n_prepared);
         let codes = self.matrix("codes", n_codes, n)?;
-        let sizes = (n_atoms, n_codes);
+        let sizes = (n_atoms, n_codes, n_prepared);
         let attachment = |count: usize| self.attachment(count);
         let decision = Decision::restore(&self.header.decision, &self, &labels, sizes, attachment)?;
         let calibration = self.header.calibration;
@@ -200,7 +200,7 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"its calibration is out of range"));
         }
         let tie = self.tie(n)?;
-        let keeps_samples = tie.is_some() || decision.needs_samples();
+        let keeps_samples = tie.is_some() || (decision.needs_samples() && dictionary.is_some());
         let training =
             if keeps_samples { Some(self.matrix("training", n_prepared, n)?) } else { None };
         Ok(Model {

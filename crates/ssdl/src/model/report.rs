@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Origin;
-use crate::fit::{Given, Learnt, Objective, Record, Selection, Stop, TraceRow};
+use crate::fit::{Compared, Given, Learnt, Objective, Record, Selection, Stop, TraceRow};
 
 /// How the fit went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct FitReport {
     /// What cross-validation chose, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
+    /// The methods that were compared, where there was a choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<Compared>,
     /// Seconds for the graph.
     pub graph_seconds: f64,
     /// Seconds in all.
@@ -52,6 +55,7 @@ impl FitReport {
             dead_atoms: dictionary.map_or(0, |found| found.dead),
             revived_atoms: dictionary.map_or(0, |found| found.revived),
             selection: learnt.selection,
+            compared: learnt.compared.clone(),
             graph_seconds,
             seconds: origin.started.elapsed().as_secs_f64(),
         }

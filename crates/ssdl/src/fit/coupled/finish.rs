@@ -51,7 +51,7 @@ impl Coupled<'_> {
         let (decision, selection) = decide(&mut run, turns)?;
         let (dictionary, stop) = run.into_parts();
         let tie = beginning.tie(self);
-        Ok(Learnt { dictionary: Some(dictionary), decision, tie, selection, stop })
+        Ok(Learnt { dictionary: Some(dictionary), tie, selection, ..Learnt::new(decision, stop) })
     }
 }
 

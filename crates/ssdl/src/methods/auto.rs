@@ -1,0 +1,180 @@
+//! A choice among methods by labels hidden from them: the weighted mean of those that foretell them.
+//!
+//! SSDL-GA is strong where neighbours share their class, a linear classifier where classes are
+//! halves of space, label spreading where they are clouds of any shape. Which of these holds is seen
+//! on labels that are hidden in turn, from the same cold start for all.
+
+use super::hidden::{Hidden, fewer};
+use super::{Description, LabelSpreading, Learner, Ridge, SsdlGa, ssdl_ga};
+use crate::classifier::{Calibration, Decision, Member, MemberRule, best, mixture_weights};
+use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
+use crate::knobs::AutoOr;
+use crate::{Matrix, Real, Result};
+
+crate::knobs! {
+    /// The knobs of the choice among methods, and the way to fit it from code.
+    ///
+    /// ```
+    /// use ssdl::methods::Auto;
+    /// let method = Auto::new().folds(5);
+    /// ```
+    pub struct Auto {
+        /// Parts of the labels that are hidden in turn, from two labels per class on.
+        folds "": usize = 3, WholeFrom(2);
+    }
+}
+
+const DESCRIPTION: Description = Description {
+    name: "auto",
+    class: "AutoSSDL",
+    title: "The mean of the methods that foretell hidden labels",
+    reference: "stacked generalisation, Wolpert (1992), of SSDL-GA, ridge regression and label spreading",
+    link: "https://doi.org/10.1016/S0893-6080(05)80023-1",
+    objective: r"\max_{w\ge0,\,\sum_mw_m=1}\ \sum_{i\text{ hidden}}\log\sum_mw_m\,p_m(y_i\mid x_i)",
+    objective_text: "sum over hidden labels of log sum_m w_m p_m(label), by the weights w",
+    summary: "SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. \
+Their calibrated probabilities for the hidden samples give each a weight, and those with a weight decide \
+together. The safest choice for samples of which nothing is known; about five times the time of SSDL-GA.",
+    published: &[],
+    ..ssdl_ga::DESCRIPTION
+};
+
+/// Neighbours of label spreading here; its own default has fewer, as in the paper's comparison.
+const N_NEIGHBORS: usize = 10;
+
+fn members() -> (SsdlGa, Ridge, LabelSpreading) {
+    let ridge = Ridge { ridge: AutoOr::Auto };
+    (SsdlGa::new(), ridge, LabelSpreading::new().n_neighbors(N_NEIGHBORS))
+}
+
+impl Learner for Auto {
+    const DESCRIPTION: Description = DESCRIPTION;
+
+    fn bytes(&self, sizes: &Sizes) -> u64 {
+        let (first, second, third) = members();
+        let all = [first.bytes(sizes), second.bytes(sizes), third.bytes(sizes)];
+        all.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Cost: `folds` and one fits of each member, those with hidden labels on at most 3,000 samples.
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        let (first, second, third) = members();
+        let smaller = fewer(given);
+        let shown = smaller.as_ref().unwrap_or(given);
+        let hidden = Hidden::new(&shown.labels, self.folds, shown.seed);
+        let trials = [
+            tried(&first, shown, hidden.as_ref(), turns)?,
+            tried(&second, shown, hidden.as_ref(), turns)?,
+            tried(&third, shown, hidden.as_ref(), turns)?,
+        ];
+        let of_truth: Vec<Vec<f64>> = trials.iter().map(|trial| trial.of_truth.clone()).collect();
+        let weights = mixture_weights(&of_truth);
+        let chosen =
+            |at: usize| (weights[at] > 0.0).then_some((weights[at], trials[at].calibration));
+        let mut parts = Vec::new();
+        fitted(&first, given, chosen(0), turns, &mut parts)?;
+        fitted(&second, given, chosen(1), turns, &mut parts)?;
+        fitted(&third, given, chosen(2), turns, &mut parts)?;
+        let names =
+            [SsdlGa::DESCRIPTION.name, Ridge::DESCRIPTION.name, LabelSpreading::DESCRIPTION.name];
+        let compared = names.iter().zip(&trials).zip(&weights).map(|((name, trial), &weight)| {
+            let (accuracy, log_loss) = (trial.accuracy, trial.log_loss());
+            Compared { method: (*name).to_owned(), accuracy, log_loss, weight }
+        });
+        Ok(together(parts, compared.collect()))
+    }
+}
+
+/// What the hidden labels say of a method.
+struct Trial {
+    calibration: Calibration,
+    /// The probability of each hidden label.
+    of_truth: Vec<f64>,
+    /// Share of the hidden labels that were foretold.
+    accuracy: Option<f64>,
+}
+
+impl Trial {
+    fn log_loss(&self) -> Option<f64> {
+        let n = self.of_truth.len() as f64;
+        (n > 0.0).then(|| -self.of_truth.iter().map(|p| p.ln()).sum::<f64>() / n)
+    }
+}
+
+fn tried<K: Learner, T: Real>(
+    method: &K,
+    given: &Given<'_, T>,
+    hidden: Option<&Hidden>,
+    turns: &mut Turns<'_>,
+) -> Result<Trial> {
+    let Some(hidden) = hidden else {
+        let calibration = Calibration::unknown();
+        return Ok(Trial { calibration, of_truth: Vec::new(), accuracy: None });
+    };
+    let logits = hidden.logits(method, given, turns)?;
+    let truth = hidden.truth(&given.labels);
+    let calibration = Calibration::fit(&logits, &truth);
+    let mut p = vec![0.0; logits.rows()];
+    let (mut of_truth, mut right) = (Vec::with_capacity(truth.len()), 0usize);
+    for (z, &class) in logits.iter_columns().zip(&truth) {
+        calibration.of_logits(z, &mut p);
+        of_truth.push(p[class]);
+        right += usize::from(best(z) == class);
+    }
+    let accuracy = Some(right as f64 / truth.len().max(1) as f64);
+    Ok(Trial { calibration, of_truth, accuracy })
+}
+
+/// A finished fit with its weight, and its calibration for the scores of this fit.
+struct Part<T> {
+    learnt: Learnt<T>,
+    weight: f64,
+    calibration: Calibration,
+}
+
+/// Fits a member that has a weight. The first of them keeps its trace: its iterations are what there is
+/// to watch.
+fn fitted<K: Learner, T: Real>(
+    method: &K,
+    given: &Given<'_, T>,
+    chosen: Option<(f64, Calibration)>,
+    turns: &mut Turns<'_>,
+    parts: &mut Vec<Part<T>>,
+) -> Result<()> {
+    let Some((weight, calibration)) = chosen else { return Ok(()) };
+    let method = method.reduced(given);
+    let learnt = match parts.is_empty() {
+        true => method.learn(given, turns)?,
+        false => turns.aside(|turns| method.learn(given, turns))?,
+    };
+    let logits: Matrix<f64> = Calibration::logits(&learnt.decision, &learnt.verdict(given));
+    let calibration = calibration.stretched(Calibration::spread(&logits));
+    parts.push(Part { learnt, weight, calibration });
+    Ok(())
+}
+
+/// One result of all parts; a single one stays what it is.
+fn together<T: Real>(mut parts: Vec<Part<T>>, compared: Vec<Compared>) -> Learnt<T> {
+    if parts.len() == 1
+        && let Some(Part { learnt, calibration, .. }) = parts.pop()
+    {
+        return Learnt { calibration: Some(calibration), compared, ..learnt };
+    }
+    let members = parts.iter().filter_map(|part| {
+        let decision = &part.learnt.decision;
+        let rule = match (decision.classifier(), decision.voting()) {
+            (Some(own), _) if part.learnt.dictionary.is_some() => MemberRule::Codes(own.clone()),
+            (Some(own), _) => MemberRule::Samples(own.clone()),
+            (None, Some(vote)) => MemberRule::Vote(vote.clone()),
+            (None, None) => return None,
+        };
+        Some(Member { weight: part.weight, calibration: part.calibration, rule })
+    });
+    let decision = Decision::mixture(members.collect());
+    let floor = Calibration { slope: None, floor: LEAST, n_hidden: 0 };
+    let first = parts.swap_remove(0).learnt;
+    Learnt { calibration: Some(floor), compared, decision, ..first }
+}
+
+/// Floor of probabilities that members have calibrated already.
+const LEAST: f64 = 1e-3;
