@@ -6,7 +6,7 @@ mod row;
 mod table;
 mod task;
 
-pub use plan::{Data, Paper, Plan, Run, Split};
+pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
 pub use row::Row;
 pub use table::{curves, overview, report, tables};
 
@@ -80,6 +80,27 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Writes the index lists of every data set and split into a folder, a JSON file each, for programs
+/// that are to be compared on the same draws; returns how many. A plan reads such a file, too.
+///
+/// # Errors
+/// If the data cannot be read, a split cannot be drawn, or a file cannot be written.
+pub fn write_splits(plan: &Plan, choice: &Choice, data: &Path, folder: &Path) -> Result<usize> {
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    let mut count = 0;
+    for set in &plan.data {
+        let loaded = Loaded::read(set, data)?;
+        for (at, split) in plan.splits_of(set).enumerate() {
+            let mut drawn = loaded.parts(split)?;
+            drawn.retain(|(seed, _)| is_chosen(&choice.seeds, seed));
+            let name = format!("{}-{at}.json", set.name.replace(['/', '\\', ' '], "-"));
+            data::write_lists(&folder.join(name), set, split, drawn)?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 /// Fits the first chosen run, on its first data set and the split with most unlabelled samples, to
