@@ -58,13 +58,14 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
             if let Some(folder) = &args.splits {
                 return write_splits(plan, &choice, args, folder, common);
             }
+            let contenders = comparison::contenders(plan)?;
             let rows = RowFile::open(&path)?;
             run_fits(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
             let mut shown = rows.all();
             shown.retain(|row| choice.wants(&row.run, &row.method));
-            page.tables = comparison::tables(plan, &shown);
+            page.tables = comparison::tables(plan, &shown, &contenders);
             page.curves = comparison::curves(plan, &shown);
             page.about_tables =
                 "Accuracy in per cent; the better of ours and the paper's is marked.".into();
@@ -72,7 +73,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 comparison::example(plan, &choice, folder)
             })?;
             let make = if args.brief { comparison::overview } else { comparison::report };
-            (make(plan, &shown), rows.all().len())
+            (make(plan, &shown, &contenders), rows.all().len())
         }
     };
     if let Some(report) = &args.report {

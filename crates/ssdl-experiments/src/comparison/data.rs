@@ -98,6 +98,11 @@ impl Loaded {
         Ok(Self { features, labels: Labels::from_names(&names), image, n_training })
     }
 
+    /// The classes of some samples; every sample has one.
+    pub fn classes_of(&self, samples: &[usize]) -> Vec<usize> {
+        samples.iter().filter_map(|&j| self.labels.assigned()[j]).collect()
+    }
+
     /// The parts of every seed of a split.
     pub fn parts(&self, split: &Split) -> Result<Vec<(u64, Parts)>> {
         match &split.file {

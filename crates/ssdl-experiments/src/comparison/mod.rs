@@ -3,6 +3,7 @@
 mod data;
 mod plan;
 mod row;
+mod summary;
 mod table;
 mod task;
 
@@ -80,6 +81,25 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// The rows of the contenders of a plan, in the order of their file; none if the plan has no
+/// contenders or the file does not exist (relative to the current folder, as rows are).
+///
+/// # Errors
+/// If the file holds something else, or a contender has the name of a run.
+pub fn contenders(plan: &Plan) -> Result<Vec<Row>> {
+    let path = plan.contenders.as_ref().map(|contenders| Path::new(&contenders.file));
+    let Some(path) = path.filter(|path| path.exists()) else { return Ok(Vec::new()) };
+    let rows: Vec<Row> = crate::rows::read(path)?;
+    let own = |row: &&Row| plan.run.iter().any(|run| run.name == row.run);
+    match rows.iter().find(own) {
+        None => Ok(rows),
+        Some(row) => Err(Error::Plan {
+            path: path.to_owned(),
+            reason: format!("contender `{}` has the name of a [[run]]; rename one", row.run),
+        }),
+    }
 }
 
 /// Writes the index lists of every data set and split into a folder, a JSON file each, for programs
