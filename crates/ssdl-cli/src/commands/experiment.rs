@@ -112,7 +112,8 @@ fn write_splits(
     if common.json {
         return print::json(&json!({ "splits": place.to_string(), "n_files": count }));
     }
-    print::to_stdout(&format!("{count} files of index lists in {place}"))
+    let files = if count == 1 { "file" } else { "files" };
+    print::to_stdout(&format!("{count} {files} of index lists in {place}"))
 }
 
 /// Adds one model of the plan in detail, if a report is requested.
