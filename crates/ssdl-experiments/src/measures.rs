@@ -33,7 +33,7 @@ impl Measures {
         let losses: Vec<f64> = truth
             .iter()
             .enumerate()
-            .map(|(sample, &class)| -share(class, sample).clamp(SMALLEST, 1.0).ln())
+            .map(|(sample, &class)| share(class, sample).clamp(SMALLEST, 1.0).recip().ln())
             .collect();
         let confident: Vec<f64> =
             predicted.iter().enumerate().map(|(sample, &class)| share(class, sample)).collect();

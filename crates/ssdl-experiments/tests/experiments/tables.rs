@@ -56,8 +56,9 @@ fn folder() -> tempfile::TempDir {
     for at in 0..120u32 {
         let rare = at % 4 == 3;
         let wave = f64::from(at * 37 % 101) / 101.0;
-        let along = if rare { 0.8 } else { 0.0 } + wave;
-        writeln!(text, "{along},{},{}", 0.5 - wave, if rare { "rare" } else { "common" }).unwrap();
+        let other = f64::from(at * 53 % 97) / 97.0;
+        let along = if rare { 0.4 } else { 0.0 } + wave;
+        writeln!(text, "{along},{other},{}", if rare { "rare" } else { "common" }).unwrap();
     }
     std::fs::write(folder.path().join("uneven.csv"), text).unwrap();
     folder
