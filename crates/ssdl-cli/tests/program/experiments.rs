@@ -62,7 +62,7 @@ fn contenders_on_the_same_draws_stand_beside_ours() {
     assert_eq!(lists["runs"][0]["test"].as_array().map(Vec::len), Some(12));
     assert!(lists["runs"].as_array().is_some_and(|runs| runs.len() == 1), "only that seed");
     let printed = bench.done("experiment plan.toml --data . --seeds 0..1");
-    assert!(!printed.contains("theirs |"), "{printed}");
+    assert!(!printed.contains("\n| theirs |"), "{printed}");
     let rows = bench.text("results/plan.csv");
     let svm = |line: &&str| !line.contains(",ours,");
     let theirs: Vec<&str> = rows.lines().filter(svm).collect();
