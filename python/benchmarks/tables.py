@@ -25,7 +25,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
@@ -112,10 +112,15 @@ def spreading_near(*_):
     return LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200, n_jobs=1)
 
 
-def spreading_wide(_y, _seed):
-    # As wide as the kernel of an SVC with gamma="scale" on standardised features; the default of 20
-    # leaves every sample alone.
+def spreading_wide(*_):
+    # The width follows from the samples; the default of 20 leaves every sample alone.
     return LabelSpreading(kernel="rbf", gamma=None, max_iter=200, n_jobs=1)
+
+
+def narrow_gamma(X):
+    """The gamma with which a kernel falls to 1/e at the seventh neighbour, on average."""
+    distances = NearestNeighbors(n_neighbors=7, n_jobs=1).fit(X).kneighbors()[0]
+    return 1.0 / np.mean(distances[:, -1] ** 2)
 
 
 def self_training(*_):
@@ -177,7 +182,7 @@ def fit(contender, X, y, draw):
     started = time.perf_counter()
     model = contender.make(y[labelled], draw["seed"])
     if isinstance(model, LabelSpreading) and model.gamma is None:
-        model.gamma = 1.0 / X.shape[1]
+        model.gamma = narrow_gamma(X[seen])
     if contender.sees:
         model.fit(X[seen], given)
     else:

@@ -57,12 +57,13 @@ fn contenders_on_the_same_draws_stand_beside_ours() {
     let printed = bench.done("experiment plan.toml --data . --seeds 1..2 --splits lists");
     assert!(printed.contains("1 file of index lists in lists"), "{printed}");
     let lists: serde_json::Value =
-        serde_json::from_str(&bench.text("lists/flowers-0.json")).unwrap();
+        serde_json::from_str(&bench.text("lists/flowers-0.json")).expect("JSON");
     assert_eq!((&lists["split"], &lists["runs"][0]["seed"]), (&"few".into(), &1.into()));
     assert_eq!(lists["runs"][0]["test"].as_array().map(Vec::len), Some(12));
     assert!(lists["runs"].as_array().is_some_and(|runs| runs.len() == 1), "only that seed");
     let printed = bench.done("experiment plan.toml --data . --seeds 0..1");
     assert!(!printed.contains("\n| theirs |"), "{printed}");
+    assert!(printed.contains("no contenders: there are no rows in theirs.csv"), "{printed}");
     let rows = bench.text("results/plan.csv");
     let svm = |line: &&str| !line.contains(",ours,");
     let theirs: Vec<&str> = rows.lines().filter(svm).collect();

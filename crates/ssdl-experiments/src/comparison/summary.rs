@@ -69,9 +69,10 @@ pub(super) fn table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Option<Tab
         lines.push((name.to_owned(), cells.map(Cell::plain).to_vec()));
     }
     (!lines.is_empty()).then(|| Table {
-        heading: "Test accuracy less that of the best contender and baseline, in points, and what the \
+        heading:
+            "Test accuracy less that of the best contender and baseline, in points, and what the \
                   probabilities are worth; means over all data sets and splits"
-            .into(),
+                .into(),
         names: "run".into(),
         columns,
         lines,

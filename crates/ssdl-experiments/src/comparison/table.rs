@@ -36,6 +36,9 @@ pub fn overview(plan: &Plan, rows: &[Row], contenders: &[Row]) -> String {
     for table in std::iter::once(overview_table(plan, rows, contenders)).chain(summary) {
         let _ = writeln!(text, "{}:\n\n{}", table.heading, table.markdown());
     }
+    if let Some(missing) = plan.contenders.as_ref().filter(|_| contenders.is_empty()) {
+        let _ = writeln!(text, "no contenders: there are no rows in {}\n", missing.file);
+    }
     text
 }
 
