@@ -166,6 +166,8 @@ def fault(words):
         case ["pip", "install", *packages] if packages:
             faults = (_fault_of_package(package) for package in packages)
             return next((each for each in faults if each), None)
+        case ["python", script, *rest]:
+            return _fault_of_script(script, rest)
         case ["xdg-open", name]:
             return None if Path(name).is_file() else f"there is no file {name}"
         case _:
@@ -221,6 +223,17 @@ def _fault_of_xtask(words):
     sets = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--set"]
     unknown = [word for word in given + sets if word != "…" and f'"{word}"' not in text]
     return f"`cargo xtask {words[0]}` knows no {unknown[0]}" if unknown else None
+
+
+def _fault_of_script(script, words):
+    path = FOLDER / script
+    if not path.is_file():
+        return f"there is no script {script}"
+    text = path.read_text("utf-8")
+    # The command and its options are words of the source.
+    given = words[:1] + [word for word in words if word.startswith("--")]
+    unknown = [word for word in given if f'"{word}"' not in text]
+    return f"{script} knows no {unknown[0]}" if unknown else None
 
 
 def _fault_of_profile(name):

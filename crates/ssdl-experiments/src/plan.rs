@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{Error, Result, comparison, graphs};
 
 /// Plans that come with the program, in the order they are listed.
-pub const KNOWN: [(&str, &str); 7] = [
+pub const KNOWN: [(&str, &str); 8] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
     ("preparations", include_str!("../../../experiments/preparations.toml")),
     ("unlabelled-curve", include_str!("../../../experiments/unlabelled-curve.toml")),
@@ -15,6 +15,7 @@ pub const KNOWN: [(&str, &str); 7] = [
     ("faces-ar", include_str!("../../../experiments/faces-ar.toml")),
     ("laplacians", include_str!("../../../experiments/laplacians.toml")),
     ("noise", include_str!("../../../experiments/noise.toml")),
+    ("tables", include_str!("../../../experiments/tables.toml")),
 ];
 
 /// A plan of either kind.

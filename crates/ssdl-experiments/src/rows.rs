@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,7 +35,8 @@ impl<R: Record> RowFile<R> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        let known = if path.exists() { read(path)? } else { HashMap::new() };
+        let rows: Vec<R> = if path.exists() { read(path)? } else { Vec::new() };
+        let known = rows.into_iter().map(|row| (row.key(), row)).collect();
         Ok(Self { path: path.to_owned(), known: Mutex::new(known) })
     }
 
@@ -78,18 +79,45 @@ impl<R: Record> RowFile<R> {
     pub(crate) fn add(&self, rows: &[R]) -> Result<()> {
         let mut known = self.lock();
         let io = Error::io(&self.path);
-        let mut file: File =
-            OpenOptions::new().create(true).append(true).open(&self.path).map_err(&io)?;
-        let is_new = file.metadata().map_err(&io)?.len() == 0;
-        let mut writer =
-            csv::WriterBuilder::new().has_headers(is_new).from_writer(Vec::<u8>::new());
-        for row in rows {
-            writer.serialize(row).map_err(|error| io(error.into()))?;
+        let text = |rows: &[R], header: bool| {
+            let mut writer =
+                csv::WriterBuilder::new().has_headers(header).from_writer(Vec::<u8>::new());
+            rows.iter()
+                .try_for_each(|row| writer.serialize(row))
+                .map_err(|error| io(error.into()))?;
+            writer.into_inner().map_err(|error| io(error.into_error()))
+        };
+        let whole = text(rows, true)?;
+        if self.has_other_columns(&whole)? {
+            // The file comes from a version with fewer columns: all its rows get the new ones.
+            let rows = [read(&self.path)?, rows.to_vec()].concat();
+            let beside = self.path.with_extension("csv.new");
+            std::fs::write(&beside, text(&rows, true)?).map_err(Error::io(&beside))?;
+            std::fs::rename(&beside, &self.path).map_err(&io)?;
+        } else {
+            let mut file: File =
+                OpenOptions::new().create(true).append(true).open(&self.path).map_err(&io)?;
+            let is_new = file.metadata().map_err(&io)?.len() == 0;
+            let bytes = if is_new { whole } else { text(rows, false)? };
+            file.write_all(&bytes).map_err(&io)?;
         }
-        let bytes = writer.into_inner().map_err(|error| io(error.into_error()))?;
-        file.write_all(&bytes).map_err(&io)?;
         known.extend(rows.iter().map(|row| (row.key(), row.clone())));
         Ok(())
+    }
+
+    /// Whether the file exists and its header is not that of these rows.
+    fn has_other_columns(&self, rows: &[u8]) -> Result<bool> {
+        if rows.is_empty() || !self.path.exists() {
+            return Ok(false);
+        }
+        let header = |from: &mut dyn BufRead| {
+            let mut line = String::new();
+            from.read_line(&mut line).map(|_| line.trim_end().to_owned())
+        };
+        let io = Error::io(&self.path);
+        let file = File::open(&self.path).map_err(&io)?;
+        let old = header(&mut BufReader::new(file)).map_err(&io)?;
+        Ok(!old.is_empty() && old != header(&mut &rows[..]).map_err(&io)?)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, R>> {
@@ -98,13 +126,11 @@ impl<R: Record> RowFile<R> {
     }
 }
 
-fn read<R: Record>(path: &Path) -> Result<HashMap<String, R>> {
+/// The rows of a file, in its order.
+pub(crate) fn read<R: Record>(path: &Path) -> Result<Vec<R>> {
     let refuse = |reason: String| Error::RowFile { path: path.to_owned(), reason };
     let mut reader = csv::Reader::from_path(path).map_err(|error| refuse(error.to_string()))?;
-    let mut known = HashMap::new();
-    for row in reader.deserialize::<R>() {
-        let row = row.map_err(|error| refuse(format!("not rows of this experiment: {error}")))?;
-        known.insert(row.key(), row);
-    }
-    Ok(known)
+    let rows = reader.deserialize::<R>();
+    rows.map(|row| row.map_err(|error| refuse(format!("not rows of this experiment: {error}"))))
+        .collect()
 }

@@ -41,6 +41,9 @@ pub struct Experiment {
     /// Run nothing; print the tables of the existing rows
     #[arg(long)]
     pub tables: bool,
+    /// Run nothing; write the index lists of a comparison of methods into this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["tables", "report", "methods"])]
+    pub splits: Option<PathBuf>,
     /// Print only the overview of a comparison of methods
     #[arg(long)]
     pub brief: bool,

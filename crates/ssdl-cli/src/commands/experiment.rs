@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use ssdl::threads;
-use ssdl_experiments::comparison::{self, Choice};
+use ssdl_experiments::comparison::{self, Choice, Plan};
 use ssdl_experiments::graphs::{self, Scope};
 use ssdl_experiments::{AnyPlan, Example, RowFile};
 use ssdl_report::{Judged, Page, Subject};
@@ -55,13 +55,17 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 again: args.again,
             };
             choice.check(plan)?;
+            if let Some(folder) = &args.splits {
+                return write_splits(plan, &choice, args, folder, common);
+            }
+            let contenders = comparison::contenders(plan)?;
             let rows = RowFile::open(&path)?;
             run_fits(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
             let mut shown = rows.all();
             shown.retain(|row| choice.wants(&row.run, &row.method));
-            page.tables = comparison::tables(plan, &shown);
+            page.tables = comparison::tables(plan, &shown, &contenders);
             page.curves = comparison::curves(plan, &shown);
             page.about_tables =
                 "Accuracy in per cent; the better of ours and the paper's is marked.".into();
@@ -69,7 +73,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 comparison::example(plan, &choice, folder)
             })?;
             let make = if args.brief { comparison::overview } else { comparison::report };
-            (make(plan, &shown), rows.all().len())
+            (make(plan, &shown, &contenders), rows.all().len())
         }
     };
     if let Some(report) = &args.report {
@@ -91,6 +95,25 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
         let path = path.display();
         print::to_stdout(&format!("## {}\n\n{tables}{count} rows in {path}\n", plan.title()))
     }
+}
+
+/// Writes the index lists of a comparison, and runs nothing.
+fn write_splits(
+    plan: &Plan,
+    choice: &Choice,
+    args: &Experiment,
+    folder: &Path,
+    common: &Common,
+) -> Outcome {
+    let data = data_folder(args)?;
+    let count = comparison::write_splits(plan, choice, &data, folder)
+        .map_err(|error| with_download_hint(error, &data))?;
+    let place = folder.display();
+    if common.json {
+        return print::json(&json!({ "splits": place.to_string(), "n_files": count }));
+    }
+    let files = if count == 1 { "file" } else { "files" };
+    print::to_stdout(&format!("{count} {files} of index lists in {place}"))
 }
 
 /// Adds one model of the plan in detail, if a report is requested.
@@ -151,10 +174,11 @@ fn run_fits(
 }
 
 fn refuse_comparison_options(args: &Experiment) -> Outcome {
-    if args.seeds.is_some() || !args.methods.is_empty() || args.again || args.brief {
+    let asked = args.seeds.is_some() || !args.methods.is_empty() || args.splits.is_some();
+    if asked || args.again || args.brief {
         return Err(Failure::Misuse(
-            "--seeds, --methods, --again and --brief are for comparisons of methods; this plan compares \
-             graphs"
+            "--seeds, --methods, --again, --splits and --brief are for comparisons of methods; this \
+             plan compares graphs"
                 .into(),
         ));
     }

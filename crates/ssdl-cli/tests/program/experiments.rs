@@ -50,6 +50,32 @@ fn a_user_plan_gives_rows_and_a_table_and_continues_where_it_stopped() {
 }
 
 #[test]
+fn contenders_on_the_same_draws_stand_beside_ours() {
+    let bench = Bench::with_flowers();
+    let contenders = "[contenders]\nfile = \"theirs.csv\"\nlog_loss = \"theirs\"\n\n[[data]]";
+    bench.write("plan.toml", PLAN.replace("[[data]]", contenders));
+    let printed = bench.done("experiment plan.toml --data . --seeds 1..2 --splits lists");
+    assert!(printed.contains("1 file of index lists in lists"), "{printed}");
+    let lists: serde_json::Value =
+        serde_json::from_str(&bench.text("lists/flowers-0.json")).expect("JSON");
+    assert_eq!((&lists["split"], &lists["runs"][0]["seed"]), (&"few".into(), &1.into()));
+    assert_eq!(lists["runs"][0]["test"].as_array().map(Vec::len), Some(12));
+    assert!(lists["runs"].as_array().is_some_and(|runs| runs.len() == 1), "only that seed");
+    let printed = bench.done("experiment plan.toml --data . --seeds 0..1");
+    assert!(!printed.contains("\n| theirs |"), "{printed}");
+    assert!(printed.contains("no contenders: there are no rows in theirs.csv"), "{printed}");
+    let rows = bench.text("results/plan.csv");
+    let svm = |line: &&str| !line.contains(",ours,");
+    let theirs: Vec<&str> = rows.lines().filter(svm).collect();
+    bench.write("theirs.csv", theirs.join("\n").replace(",svm,", ",theirs,"));
+    let printed = bench.done("experiment plan.toml --tables --brief");
+    assert!(printed.contains("to the best contender"), "{printed}");
+    assert!(printed.contains("| theirs |") && printed.contains("| svm | +0.0 |"), "{printed}");
+    let refused = bench.run("experiment laplacians --data . --splits lists");
+    assert!(refused.code == Some(2) && refused.stderr.contains("--splits"), "{}", refused.stderr);
+}
+
+#[test]
 fn impossible_experiments_are_refused_in_one_line() {
     let bench = Bench::with_flowers();
     bench.write("plan.toml", PLAN);

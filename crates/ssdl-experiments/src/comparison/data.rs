@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use ssdl::samples::split::{self, Split as Parts};
 use ssdl::{Labels, Matrix};
 use ssdl_data::{Column, ReadOptions};
@@ -98,6 +98,11 @@ impl Loaded {
         Ok(Self { features, labels: Labels::from_names(&names), image, n_training })
     }
 
+    /// The classes of some samples; every sample has one.
+    pub fn classes_of(&self, samples: &[usize]) -> Vec<usize> {
+        samples.iter().filter_map(|&j| self.labels.assigned()[j]).collect()
+    }
+
     /// The parts of every seed of a split.
     pub fn parts(&self, split: &Split) -> Result<Vec<(u64, Parts)>> {
         match &split.file {
@@ -113,6 +118,9 @@ impl Loaded {
             let training = Labels::new(classes.to_vec(), assigned[..self.n_training].to_vec())?;
             let parts = split::per_class(&training, labelled, split.unlabelled, 0, seed)?;
             return Ok(Parts { test: (self.n_training..n).collect(), ..parts });
+        }
+        if let Some(shares) = split.shares() {
+            return Ok(split::by_shares(&self.labels, &shares, seed)?);
         }
         if let Some(test) = split.test {
             return Ok(split::per_class(&self.labels, labelled, split.unlabelled, test, seed)?);
@@ -170,12 +178,46 @@ fn lists(file: &str) -> Result<Vec<Listed>> {
     Ok(lists.runs)
 }
 
+/// Writes the index lists of a split, as a plan reads them, with the files that they count through.
+pub fn write_lists(
+    path: &Path,
+    data: &Data,
+    split: &Split,
+    drawn: Vec<(u64, Parts)>,
+) -> Result<()> {
+    let listed = |(seed, parts): (u64, Parts)| Listed {
+        seed,
+        labelled: parts.labelled,
+        unlabelled: parts.unlabelled,
+        test: parts.test,
+    };
+    let lists = NamedLists {
+        data: &data.name,
+        split: &split.name,
+        files: &data.files,
+        label_column: data.label_column.as_deref(),
+        runs: drawn.into_iter().map(listed).collect(),
+    };
+    let text = serde_json::to_string(&lists)
+        .map_err(|error| Error::Plan { path: path.to_owned(), reason: error.to_string() })?;
+    std::fs::write(path, text).map_err(Error::io(path))
+}
+
+#[derive(Serialize)]
+struct NamedLists<'a> {
+    data: &'a str,
+    split: &'a str,
+    files: &'a [String],
+    label_column: Option<&'a str>,
+    runs: Vec<Listed>,
+}
+
 #[derive(Deserialize)]
 struct Lists {
     runs: Vec<Listed>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Listed {
     seed: u64,
     labelled: Vec<usize>,

@@ -3,10 +3,11 @@
 mod data;
 mod plan;
 mod row;
+mod summary;
 mod table;
 mod task;
 
-pub use plan::{Data, Paper, Plan, Run, Split};
+pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
 pub use row::Row;
 pub use table::{curves, overview, report, tables};
 
@@ -80,6 +81,46 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// The rows of the contenders of a plan, in the order of their file; none if the plan has no
+/// contenders or the file does not exist (relative to the current folder, as rows are).
+///
+/// # Errors
+/// If the file holds something else, or a contender has the name of a run.
+pub fn contenders(plan: &Plan) -> Result<Vec<Row>> {
+    let path = plan.contenders.as_ref().map(|contenders| Path::new(&contenders.file));
+    let Some(path) = path.filter(|path| path.exists()) else { return Ok(Vec::new()) };
+    let rows: Vec<Row> = crate::rows::read(path)?;
+    let own = |row: &&Row| plan.run.iter().any(|run| run.name == row.run);
+    match rows.iter().find(own) {
+        None => Ok(rows),
+        Some(row) => Err(Error::Plan {
+            path: path.to_owned(),
+            reason: format!("contender `{}` has the name of a [[run]]; rename one", row.run),
+        }),
+    }
+}
+
+/// Writes the index lists of every data set and split into a folder, a JSON file each, for programs
+/// that are to be compared on the same draws; returns how many. A plan reads such a file, too.
+///
+/// # Errors
+/// If the data cannot be read, a split cannot be drawn, or a file cannot be written.
+pub fn write_splits(plan: &Plan, choice: &Choice, data: &Path, folder: &Path) -> Result<usize> {
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    let mut count = 0;
+    for set in &plan.data {
+        let loaded = Loaded::read(set, data)?;
+        for (at, split) in plan.splits_of(set).enumerate() {
+            let mut drawn = loaded.parts(split)?;
+            drawn.retain(|(seed, _)| is_chosen(&choice.seeds, seed));
+            let name = format!("{}-{at}.json", set.name.replace(['/', '\\', ' '], "-"));
+            data::write_lists(&folder.join(name), set, split, drawn)?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 /// Fits the first chosen run, on its first data set and the split with most unlabelled samples, to

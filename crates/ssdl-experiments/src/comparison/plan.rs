@@ -1,6 +1,7 @@
 //! The plan of a comparison of methods, read from TOML.
 
 use serde::Deserialize;
+use ssdl::samples::split::Shares;
 
 /// Methods on splits of data sets.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +21,8 @@ pub struct Plan {
     /// Numbers of the paper to compare with.
     #[serde(default)]
     pub paper: Vec<Paper>,
+    /// Rows made outside the program to compare with.
+    pub contenders: Option<Contenders>,
 }
 
 /// A data set.
@@ -58,8 +61,9 @@ pub struct Data {
     pub published: Option<String>,
 }
 
-/// Which samples are labelled, unlabelled or for testing: index lists from a file, or counts per
-/// class drawn with a seed.
+/// Which samples are labelled, unlabelled or for testing: index lists from a file, counts per class
+/// drawn with a seed, or labels per class with a `test_share`, which keeps the class shares of the
+/// data among unlabelled and test samples.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Split {
@@ -76,6 +80,16 @@ pub struct Split {
     pub unlabelled: Option<usize>,
     /// Test samples of each class; if omitted, those of the `test_files`, or all others.
     pub test: Option<usize>,
+    /// Share of all samples that are held out, every class by its share; all others are then
+    /// unlabelled.
+    pub test_share: Option<f64>,
+    /// Maximum number of test samples of a `test_share`.
+    pub max_test: Option<usize>,
+    /// Maximum number of unlabelled samples beside a `test_share`.
+    pub max_unlabelled: Option<usize>,
+    /// Beside a `test_share`, every other class gets this many times fewer labels; the seed decides
+    /// which.
+    pub uneven: Option<usize>,
     /// Seeds of the draws; a file has its own.
     #[serde(default)]
     pub seeds: Vec<u64>,
@@ -124,6 +138,19 @@ pub struct Paper {
     pub spread: Option<f64>,
 }
 
+/// Rows made outside the program, on the draws that `--splits` writes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contenders {
+    /// Their CSV file, with the columns of a [`Row`](super::Row).
+    pub file: String,
+    /// The contender whose log-loss is compared.
+    pub log_loss: String,
+    /// Runs of the plan that no other should fall behind.
+    #[serde(default)]
+    pub baselines: Vec<String>,
+}
+
 impl Plan {
     /// Refuses plans that cannot be run.
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -146,12 +173,18 @@ impl Plan {
             }
         }
         for data in self.data.iter().filter(|data| !data.test_files.is_empty()) {
-            if let Some(split) = self.splits_of(data).find(|split| split.test.is_some()) {
+            if let Some(split) = self.splits_of(data).find(|split| split.draws_test()) {
                 let (split, data) = (&split.name, &data.name);
                 return Err(format!(
                     "split `{split}` draws test samples, but data `{data}` has `test_files`; omit \
-                     `test`"
+                     `test` and `test_share`"
                 ));
+            }
+        }
+        let baselines = self.contenders.iter().flat_map(|contenders| &contenders.baselines);
+        for name in baselines {
+            if self.run.iter().all(|run| run.name != *name) {
+                return Err(format!("baseline `{name}` is no [[run]]"));
             }
         }
         self.data.iter().try_for_each(Data::check)?;
@@ -212,7 +245,7 @@ impl Data {
 impl Split {
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
-        let counts = self.labelled.is_some() || self.unlabelled.is_some() || self.test.is_some();
+        let counts = self.labelled.is_some() || self.unlabelled.is_some() || self.draws_test();
         match (&self.file, counts) {
             (Some(_), true) => Err(format!("split `{name}`: either a `file` or counts, not both")),
             (None, _) if self.labelled.is_none_or(|count| count == 0) => {
@@ -221,8 +254,52 @@ impl Split {
             (None, _) if self.seeds.is_empty() => {
                 Err(format!("split `{name}`: counts need `seeds`"))
             }
-            _ => Ok(()),
+            _ => self.check_shares(),
         }
+    }
+
+    fn check_shares(&self) -> Result<(), String> {
+        let name = &self.name;
+        let Some(share) = self.test_share else {
+            let needy = [
+                ("uneven", self.uneven),
+                ("max_test", self.max_test),
+                ("max_unlabelled", self.max_unlabelled),
+            ];
+            let lost = needy.iter().find(|(_, value)| value.is_some());
+            return lost.map_or(Ok(()), |(key, _)| {
+                Err(format!("split `{name}`: `{key}` needs a `test_share`"))
+            });
+        };
+        if self.unlabelled.is_some() || self.test.is_some() {
+            return Err(format!(
+                "split `{name}`: `test_share` keeps the class shares; omit `unlabelled` and `test`, \
+                 which count by the class"
+            ));
+        }
+        if !(share > 0.0 && share < 1.0) {
+            return Err(format!("split `{name}`: `test_share` must be between 0 and 1"));
+        }
+        if self.uneven.is_some_and(|times| times < 2) {
+            return Err(format!("split `{name}`: `uneven` must be at least 2"));
+        }
+        Ok(())
+    }
+
+    /// Whether it draws test samples, rather than to take those of separate files or the rest.
+    fn draws_test(&self) -> bool {
+        self.test.is_some() || self.test_share.is_some()
+    }
+
+    /// The sizes of a draw that keeps the class shares, if this is one.
+    pub(super) fn shares(&self) -> Option<Shares> {
+        Some(Shares {
+            labelled: self.labelled.unwrap_or(1),
+            uneven: self.uneven.unwrap_or(1),
+            test: self.test_share?,
+            max_test: self.max_test.unwrap_or(usize::MAX),
+            max_unlabelled: self.max_unlabelled.unwrap_or(usize::MAX),
+        })
     }
 }
 

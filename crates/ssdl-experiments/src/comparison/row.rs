@@ -49,6 +49,16 @@ pub struct Row {
     pub found: String,
     /// Version of the program.
     pub version: String,
+    /// Mean recall of the classes on the test samples, in per cent. This and what follows is missing
+    /// in rows of older versions.
+    #[serde(default)]
+    pub balanced_accuracy: Option<f64>,
+    /// Log-loss on the test samples.
+    #[serde(default)]
+    pub log_loss: Option<f64>,
+    /// Expected calibration error on the test samples, from 0 to 1.
+    #[serde(default)]
+    pub calibration_error: Option<f64>,
 }
 
 impl Record for Row {

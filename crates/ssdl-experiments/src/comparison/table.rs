@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::plan::{Data, Paper, Plan, Run, Split};
 use super::row::Row;
+use super::summary;
 use crate::curve::{Along, Curve, Point, Series};
 use crate::numbers::mean;
 use crate::table::{Cell, Number, Table};
@@ -13,12 +14,13 @@ const MOST_COLUMNS: usize = 6;
 /// Maximum number of runs in a curve: more could not be distinguished.
 const MOST_RUNS: usize = 6;
 
-/// Markdown: the overview, then one table per data set and split with a line per run, followed by
-/// numbers of the paper for methods that were not run.
+/// Markdown: the overview, the summary if there are contenders, then one table per data set and
+/// split with a line per run, followed by contenders and by numbers of the paper for methods that
+/// were not run.
 #[must_use]
-pub fn report(plan: &Plan, rows: &[Row]) -> String {
-    let mut text = overview(plan, rows);
-    for table in tables(plan, rows).into_iter().skip(1) {
+pub fn report(plan: &Plan, rows: &[Row], contenders: &[Row]) -> String {
+    let mut text = overview(plan, rows, contenders);
+    for table in split_tables(plan, rows, contenders) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "### {}\n\n{}", table.heading, table.markdown());
     }
@@ -26,20 +28,34 @@ pub fn report(plan: &Plan, rows: &[Row]) -> String {
 }
 
 /// Markdown: one table for the whole plan, test accuracy of each run on each split, the paper's in
-/// brackets.
+/// brackets; then the summary if there are contenders.
 #[must_use]
-pub fn overview(plan: &Plan, rows: &[Row]) -> String {
-    let table = overview_table(plan, rows);
-    format!("{}:\n\n{}\n", table.heading, table.markdown())
+pub fn overview(plan: &Plan, rows: &[Row], contenders: &[Row]) -> String {
+    let mut text = String::new();
+    let summary = summary::table(plan, rows, contenders);
+    for table in std::iter::once(overview_table(plan, rows, contenders)).chain(summary) {
+        let _ = writeln!(text, "{}:\n\n{}", table.heading, table.markdown());
+    }
+    if let Some(missing) = plan.contenders.as_ref().filter(|_| contenders.is_empty()) {
+        let _ = writeln!(text, "no contenders: there are no rows in {}\n", missing.file);
+    }
+    text
 }
 
-/// The overview, then one table per data set and split.
+/// The overview, the summary if there are contenders, then one table per data set and split.
 #[must_use]
-pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
-    let mut tables = vec![overview_table(plan, rows)];
+pub fn tables(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Vec<Table> {
+    let mut tables = vec![overview_table(plan, rows, contenders)];
+    tables.extend(summary::table(plan, rows, contenders));
+    tables.extend(split_tables(plan, rows, contenders));
+    tables
+}
+
+fn split_tables(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Vec<Table> {
+    let mut tables = Vec::new();
     for data in &plan.data {
-        tables
-            .extend(plan.splits_of(data).filter_map(|split| split_table(plan, rows, data, split)));
+        let splits = plan.splits_of(data);
+        tables.extend(splits.filter_map(|split| split_table(plan, rows, contenders, data, split)));
     }
     tables
 }
@@ -60,9 +76,10 @@ fn accuracies(rows: &[&Row]) -> Vec<f64> {
     rows.iter().map(|row| row.test_accuracy).collect()
 }
 
-/// Names of the runs of the plan, then of methods that only the paper has.
-fn names(plan: &Plan) -> Vec<&str> {
+/// Names of the runs of the plan, of the contenders, then of methods that only the paper has.
+fn names<'a>(plan: &'a Plan, contenders: &'a [Row]) -> Vec<&'a str> {
     let mut names: Vec<&str> = plan.run.iter().map(|run| run.name.as_str()).collect();
+    names.extend(summary::names(contenders));
     for paper in &plan.paper {
         if !names.contains(&paper.run.as_str()) {
             names.push(&paper.run);
@@ -71,7 +88,9 @@ fn names(plan: &Plan) -> Vec<&str> {
     names
 }
 
-fn overview_table(plan: &Plan, rows: &[Row]) -> Table {
+fn overview_table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Table {
+    let names = names(plan, contenders);
+    let rows = &[rows, contenders].concat();
     let pairs =
         plan.data.iter().flat_map(|data| plan.splits_of(data).map(move |split| (data, split)));
     let has_rows = |(data, split): &(&Data, &Split)| {
@@ -84,7 +103,7 @@ fn overview_table(plan: &Plan, rows: &[Row]) -> Table {
         beside(ours, paper_of(plan, run, data, split).map(|paper| paper.accuracy))
     };
     let has_cells = |run: &&str| splits.iter().any(|split| cell(run, *split) != beside(None, None));
-    let runs: Vec<&str> = names(plan).into_iter().filter(has_cells).collect();
+    let runs: Vec<&str> = names.into_iter().filter(has_cells).collect();
     let named = |(data, split): &(&Data, &Split)| format!("{}, {}", data.name, split.name);
     let brackets = if plan.paper.is_empty() { "" } else { " (the paper's in brackets)" };
     let heading = format!("Test accuracy in per cent, mean over the seeds{brackets}");
@@ -117,50 +136,120 @@ fn beside(ours: Option<f64>, papers: Option<f64>) -> Cell {
     }
 }
 
-fn split_table(plan: &Plan, rows: &[Row], data: &Data, split: &Split) -> Option<Table> {
-    let any = |row: &&Row| row.data == data.name && row.split == split.name;
-    let first = rows.iter().find(any)?;
+fn split_table(
+    plan: &Plan,
+    rows: &[Row],
+    contenders: &[Row],
+    data: &Data,
+    split: &Split,
+) -> Option<Table> {
+    let here = |row: &&Row| row.data == data.name && row.split == split.name;
+    let first = rows.iter().find(here)?;
+    let columns: Vec<Column> = columns(plan, rows.iter().chain(contenders).filter(here));
     let mut lines = Vec::new();
-    for run in plan.runs_of(data) {
-        let rows = rows_of(rows, &run.name, data, split);
-        if rows.is_empty() {
-            continue;
+    let runs = plan.runs_of(data).map(|run| (run.name.as_str(), rows));
+    let beside = summary::names(contenders).into_iter().map(|name| (name, contenders));
+    for (run, rows) in runs.chain(beside) {
+        let rows = rows_of(rows, run, data, split);
+        if !rows.is_empty() {
+            let papers = paper_of(plan, run, data, split);
+            let cells = columns.iter().map(|column| column.cell(&rows, papers)).collect();
+            lines.push((run.to_owned(), cells));
         }
-        let over = |pick: fn(&Row) -> f64| rows.iter().map(|row| pick(row)).collect::<Vec<f64>>();
-        let test = accuracies(&rows);
-        let papers = paper_of(plan, &run.name, data, split);
-        let ours_better = papers.is_some_and(|paper| mean(&test) > paper.accuracy);
-        let papers_better = papers.is_some_and(|paper| paper.accuracy > mean(&test));
-        let cells = vec![
-            Cell::marked(with_spread(&test), ours_better),
-            Cell::plain(with_spread(&over(|row| row.unlabelled_accuracy))),
-            Cell::marked(papers.map_or_else(|| "–".into(), paper_text), papers_better),
-            Cell::plain(format!("{:.3}", mean(&over(|row| row.fit_seconds)))),
-            Cell::plain(format!("{:.3}", mean(&over(|row| row.predict_seconds)))),
-            Cell::plain(rows.len().to_string()),
-        ];
-        lines.push((run.name.clone(), cells));
     }
     let others = plan.paper.iter().filter(|paper| {
         let known = plan.run.iter().any(|run| run.name == paper.run);
         !known && paper.data == data.name && is_of(paper.split.as_ref(), split)
     });
     for other in others {
-        let mut cells = vec![Cell::default(); 6];
-        cells[2] = Cell::plain(paper_text(other));
-        lines.push((format!("{} (paper)", other.run), cells));
+        let cells = columns.iter().map(|column| match column {
+            Column::Paper => Cell::plain(paper_text(other)),
+            _ => Cell::default(),
+        });
+        lines.push((format!("{} (paper)", other.run), cells.collect()));
     }
-    let columns =
-        ["test %", "unlabelled %", "paper's test %", "seconds to fit", "to predict", "seeds"];
     Some(Table {
         heading: format!(
             "{}, {} ({} labelled, {} unlabelled, {} test)",
             data.name, split.name, first.n_labelled, first.n_unlabelled, first.n_test
         ),
         names: "run".into(),
-        columns: columns.map(str::to_owned).to_vec(),
+        columns: columns.iter().map(|column| column.name().to_owned()).collect(),
         lines,
     })
+}
+
+/// A column of the table of a split.
+#[derive(Clone, Copy, PartialEq)]
+enum Column {
+    Test,
+    Balanced,
+    LogLoss,
+    Calibration,
+    Unlabelled,
+    Paper,
+    Fit,
+    Predict,
+    Seeds,
+}
+
+/// The columns that a table needs: measures that some row has, and the paper unless there are only
+/// contenders to compare with.
+fn columns<'a>(plan: &Plan, rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
+    let mut columns = vec![Column::Test];
+    if rows.into_iter().any(|row| row.log_loss.is_some()) {
+        columns.extend([Column::Balanced, Column::LogLoss, Column::Calibration]);
+    }
+    columns.push(Column::Unlabelled);
+    if plan.contenders.is_none() || !plan.paper.is_empty() {
+        columns.push(Column::Paper);
+    }
+    columns.extend([Column::Fit, Column::Predict, Column::Seeds]);
+    columns
+}
+
+impl Column {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test %",
+            Self::Balanced => "balanced %",
+            Self::LogLoss => "log-loss",
+            Self::Calibration => "calibration error",
+            Self::Unlabelled => "unlabelled %",
+            Self::Paper => "paper's test %",
+            Self::Fit => "seconds to fit",
+            Self::Predict => "to predict",
+            Self::Seeds => "seeds",
+        }
+    }
+
+    fn cell(self, rows: &[&Row], paper: Option<&Paper>) -> Cell {
+        let over = |pick: fn(&Row) -> f64| rows.iter().map(|row| pick(row)).collect::<Vec<f64>>();
+        let measure = |pick: fn(&Row) -> Option<f64>| {
+            let values: Option<Vec<f64>> = rows.iter().map(|row| pick(row)).collect();
+            Cell::plain(values.map_or_else(|| "–".into(), |v| format!("{:.3}", mean(&v))))
+        };
+        let test = mean(&accuracies(rows));
+        match self {
+            Self::Test => Cell::marked(
+                with_spread(&accuracies(rows)),
+                paper.is_some_and(|paper| test > paper.accuracy),
+            ),
+            Self::Balanced => {
+                Cell::plain(with_spread(&over(|row| row.balanced_accuracy.unwrap_or(f64::NAN))))
+            }
+            Self::LogLoss => measure(|row| row.log_loss),
+            Self::Calibration => measure(|row| row.calibration_error),
+            Self::Unlabelled => Cell::plain(with_spread(&over(|row| row.unlabelled_accuracy))),
+            Self::Paper => Cell::marked(
+                paper.map_or_else(|| "–".into(), paper_text),
+                paper.is_some_and(|paper| paper.accuracy > test),
+            ),
+            Self::Fit => Cell::plain(format!("{:.3}", mean(&over(|row| row.fit_seconds)))),
+            Self::Predict => Cell::plain(format!("{:.3}", mean(&over(|row| row.predict_seconds)))),
+            Self::Seeds => Cell::plain(rows.len().to_string()),
+        }
+    }
 }
 
 fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {

@@ -5,12 +5,13 @@ use std::time::Instant;
 use ssdl::fit::Silent;
 use ssdl::methods::{self, FitOptions};
 use ssdl::samples::split::Split as Parts;
-use ssdl::{Labels, Model, Prediction, Samples};
+use ssdl::{Labels, Model, Samples};
 
 use super::Choice;
 use super::data::Loaded;
 use super::plan::{Data, Run, Split};
 use super::row::Row;
+use crate::measures::{Measures, accuracy, recalls};
 use crate::memory::{peak, reset_peak};
 use crate::numbers::round;
 use crate::tune::{Budget, tune};
@@ -66,6 +67,9 @@ impl Task<'_> {
             stop: String::new(),
             found: String::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            balanced_accuracy: None,
+            log_loss: None,
+            calibration_error: None,
         }
     }
 
@@ -125,14 +129,18 @@ impl Task<'_> {
         let raw = loaded.features.select_columns(test);
         let predicted = ssdl::threads::run(choice.threads, || model.predict(raw))?;
         let predict_seconds = started.elapsed().as_secs_f64();
-        let classes = loaded.labels.assigned();
-        let truth: Vec<Option<usize>> = test.iter().map(|&j| classes[j]).collect();
-        let hidden: Vec<Option<usize>> = unlabelled.iter().map(|&j| classes[j]).collect();
         let transduction = model.transduction();
+        let (truth, hidden) = (loaded.classes_of(test), loaded.classes_of(unlabelled));
+        let found_hidden = &transduction.classes[labelled.len()..];
+        let measures = Measures::of(&predicted.classes, &predicted.probabilities, &truth);
+        let known = |value: f64| (!value.is_nan()).then(|| round(value, 6));
         Ok(Row {
-            test_accuracy: accuracy(&predicted.classes, &truth),
-            unlabelled_accuracy: accuracy(&transduction.classes[labelled.len()..], &hidden),
-            recall: recall(&predicted, &truth, &model),
+            test_accuracy: round(measures.accuracy, 4),
+            unlabelled_accuracy: round(accuracy(found_hidden, &hidden), 4),
+            recall: recall_text(&recalls(&predicted.classes, &truth, model.classes().len())),
+            balanced_accuracy: known(measures.balanced_accuracy),
+            log_loss: known(measures.log_loss),
+            calibration_error: known(measures.calibration_error),
             fit_seconds: round(fit_seconds, 4),
             predict_seconds: round(predict_seconds, 4),
             peak_bytes,
@@ -176,23 +184,8 @@ impl Monitor for Unmonitored {
     }
 }
 
-/// Share of correct predictions in per cent; NaN if there are none.
-fn accuracy(found: &[usize], truth: &[Option<usize>]) -> f64 {
-    let right = found.iter().zip(truth).filter(|(found, truth)| Some(**found) == **truth).count();
-    round(100.0 * right as f64 / truth.len() as f64, 4)
-}
-
-fn recall(predicted: &Prediction<f32>, truth: &[Option<usize>], model: &Model<f32>) -> String {
-    let of_class = |class: usize| {
-        let members =
-            truth.iter().zip(&predicted.classes).filter(|(truth, _)| **truth == Some(class));
-        let (mut all, mut right) = (0usize, 0usize);
-        members.for_each(|(_, found)| {
-            all += 1;
-            right += usize::from(*found == class);
-        });
-        format!("{:.1}", 100.0 * right as f64 / all.max(1) as f64)
-    };
-    let all: Vec<String> = (0..model.classes().len()).map(of_class).collect();
+fn recall_text(recalls: &[Option<f64>]) -> String {
+    let all: Vec<String> =
+        recalls.iter().map(|share| format!("{:.1}", share.unwrap_or(0.0))).collect();
     all.join(" ")
 }

@@ -6,4 +6,5 @@ mod common;
 mod comparison;
 mod graphs;
 mod hidden;
+mod tables;
 mod tune;
