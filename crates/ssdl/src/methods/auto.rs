@@ -9,7 +9,7 @@ use super::{Description, LabelSpreading, Learner, Ridge, SsdlGa, ssdl_ga};
 use crate::classifier::{Calibration, Decision, Member, MemberRule, best, mixture_weights};
 use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
 use crate::knobs::AutoOr;
-use crate::{Matrix, Real, Result};
+use crate::{Labels, Matrix, Real, Result};
 
 crate::knobs! {
     /// The knobs of the choice among methods, and the way to fit it from code.
@@ -81,14 +81,18 @@ impl Learner for Auto {
             let (accuracy, log_loss) = (trial.accuracy, trial.log_loss());
             Compared { method: (*name).to_owned(), accuracy, log_loss, weight }
         });
-        Ok(together(parts, compared.collect()))
+        let compared = compared.collect();
+        let pool = pooled(&trials, &weights, hidden.as_ref(), &shown.labels);
+        Ok(together(parts, compared, pool))
     }
 }
 
 /// What the hidden labels say of a method.
 struct Trial {
     calibration: Calibration,
-    /// The probability of each hidden label.
+    /// The probabilities of the classes for each hidden label, $C\times M$.
+    probabilities: Matrix<f64>,
+    /// Those of the true classes.
     of_truth: Vec<f64>,
     /// Share of the hidden labels that were foretold.
     accuracy: Option<f64>,
@@ -109,20 +113,21 @@ fn tried<K: Learner, T: Real>(
 ) -> Result<Trial> {
     let Some(hidden) = hidden else {
         let calibration = Calibration::unknown();
-        return Ok(Trial { calibration, of_truth: Vec::new(), accuracy: None });
+        let probabilities = Matrix::zeros(given.labels.classes().len(), 0);
+        return Ok(Trial { calibration, probabilities, of_truth: Vec::new(), accuracy: None });
     };
     let logits = hidden.logits(method, given, turns)?;
     let truth = hidden.truth(&given.labels);
     let calibration = Calibration::fit(&logits, &truth);
-    let mut p = vec![0.0; logits.rows()];
+    let mut probabilities = Matrix::zeros(logits.rows(), logits.columns());
     let (mut of_truth, mut right) = (Vec::with_capacity(truth.len()), 0usize);
-    for (z, &class) in logits.iter_columns().zip(&truth) {
-        calibration.of_logits(z, &mut p);
-        of_truth.push(p[class]);
-        right += usize::from(best(z) == class);
+    for (j, &class) in truth.iter().enumerate() {
+        calibration.of_logits(logits.column(j), probabilities.column_mut(j));
+        of_truth.push(probabilities.column(j)[class]);
+        right += usize::from(best(logits.column(j)) == class);
     }
     let accuracy = Some(right as f64 / truth.len().max(1) as f64);
-    Ok(Trial { calibration, of_truth, accuracy })
+    Ok(Trial { calibration, probabilities, of_truth, accuracy })
 }
 
 /// A finished fit with its weight, and its calibration for the scores of this fit.
@@ -153,8 +158,28 @@ fn fitted<K: Learner, T: Real>(
     Ok(())
 }
 
+/// The calibration of the mean: a mean of honest probabilities is less sure than it could be.
+fn pooled(
+    trials: &[Trial],
+    weights: &[f64],
+    hidden: Option<&Hidden>,
+    labels: &Labels,
+) -> Calibration {
+    let Some((hidden, first)) = hidden.zip(trials.first()) else { return Calibration::unknown() };
+    let (rows, columns) = (first.probabilities.rows(), first.probabilities.columns());
+    let logits = Matrix::from_fn(rows, columns, |c, j| {
+        let parts = trials.iter().zip(weights);
+        parts.map(|(trial, weight)| weight * trial.probabilities.column(j)[c]).sum::<f64>().ln()
+    });
+    Calibration::fit(&logits, &hidden.truth(labels))
+}
+
 /// One result of all parts; a single one stays what it is.
-fn together<T: Real>(mut parts: Vec<Part<T>>, compared: Vec<Compared>) -> Learnt<T> {
+fn together<T: Real>(
+    mut parts: Vec<Part<T>>,
+    compared: Vec<Compared>,
+    pool: Calibration,
+) -> Learnt<T> {
     if parts.len() == 1
         && let Some(Part { learnt, calibration, .. }) = parts.pop()
     {
@@ -171,10 +196,6 @@ fn together<T: Real>(mut parts: Vec<Part<T>>, compared: Vec<Compared>) -> Learnt
         Some(Member { weight: part.weight, calibration: part.calibration, rule })
     });
     let decision = Decision::mixture(members.collect());
-    let floor = Calibration { slope: None, floor: LEAST, n_hidden: 0 };
     let first = parts.swap_remove(0).learnt;
-    Learnt { calibration: Some(floor), compared, decision, ..first }
+    Learnt { calibration: Some(pool), compared, decision, ..first }
 }
-
-/// Floor of probabilities that members have calibrated already.
-const LEAST: f64 = 1e-3;

@@ -39,7 +39,8 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
     let mut found: Vec<&[&str]> = match (are_alike(features), features.rows() < FEW) {
         (true, false) => vec![&["scale=5"], &["standardise", "scale=5"]],
         (false, false) => vec![&["standardise", "scale=5"]],
-        (_, true) => vec![&["standardise"], &["standardise", "scale=5"]],
+        (true, true) => vec![&["standardise"], &["standardise", "scale=5"], &["scale=5"]],
+        (false, true) => vec![&["standardise"], &["standardise", "scale=5"]],
     };
     if tails {
         found.push(if features.rows() < FEW {
