@@ -234,6 +234,13 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return self._learnt.trace
 
     @property
+    def comparison_(self):
+        """The methods that were compared by hidden labels: a dict of columns; empty without a choice."""
+        rows = self._learnt.compared
+        columns = ("method", "accuracy", "log_loss", "weight")
+        return dict(zip(columns, map(list, zip(*rows)))) if rows else {}
+
+    @property
     def converged_(self):
         """Whether the fit converged before its limit."""
         return not self._learnt.reached_limit

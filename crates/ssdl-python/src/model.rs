@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use ssdl::fit::{Stop, term_names};
+use ssdl::fit::{Compared, Stop, term_names};
 use ssdl::{AnyModel, Matrix, Model, Prediction, each_precision};
 
 use crate::arrays::{Parts, Precise, Rows, columns, indices, list, rows};
@@ -127,6 +127,13 @@ impl FittedModel {
     #[getter]
     fn n_features(&self) -> usize {
         each_precision!(&self.0, model => model.n_features())
+    }
+
+    /// Methods that were compared: name, share of hidden labels right, log-loss, weight.
+    #[getter]
+    fn compared(&self) -> Vec<(String, Option<f64>, Option<f64>, f64)> {
+        let of = |one: &Compared| (one.method.clone(), one.accuracy, one.log_loss, one.weight);
+        each_precision!(&self.0, model => model.report().compared.iter().map(of).collect())
     }
 
     #[getter]

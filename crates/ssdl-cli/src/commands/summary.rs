@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use ssdl::fit::Objective;
+use ssdl::fit::{Compared, Objective};
 use ssdl::model::Prediction;
 use ssdl::{Labels, Model, Real, Samples};
 
@@ -61,6 +61,10 @@ impl<T: Real> Fitted<'_, T> {
     pub fn text(&self) -> String {
         let report = self.model.report();
         let mut sheet = Sheet::default();
+        sheet.row("prepared", prepared_text(&self.model));
+        if !report.compared.is_empty() {
+            sheet.row("compared", compared_text(&report.compared));
+        }
         let iterations = counted(report.iterations, "iteration", "iterations");
         sheet.row("stop", format!("{} after {iterations}", report.stop));
         sheet.row("objective", objective_text(&report.objective));
@@ -116,6 +120,8 @@ impl<T: Real> Fitted<'_, T> {
             "n_features": model.n_features(),
             "n_labelled": model.training_labels().n_labelled(),
             "classes": model.classes(),
+            "prepare": model.preparation().plans().iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "compared": report.compared,
             "iterations": report.iterations,
             "stop": report.stop,
             "objective": objective_json(&report.objective),
@@ -151,6 +157,22 @@ impl<T: Real> Fitted<'_, T> {
         steps.insert("save".into(), self.save_seconds.into());
         steps.into()
     }
+}
+
+/// The steps of the preparation, those that were chosen for the samples included.
+fn prepared_text<T: Real>(model: &Model<T>) -> String {
+    let steps: Vec<String> = model.preparation().plans().iter().map(ToString::to_string).collect();
+    if steps.is_empty() { "not at all".into() } else { steps.join(", ") }
+}
+
+/// What hidden labels said of each method, and what followed.
+fn compared_text(compared: &[Compared]) -> String {
+    let of = |one: &Compared| {
+        let right = one.accuracy.map_or_else(|| "–".to_owned(), percent);
+        format!("{} {right}, weight {:.2}", one.method, one.weight)
+    };
+    let all: Vec<String> = compared.iter().map(of).collect();
+    format!("hidden labels right: {}", all.join("; "))
 }
 
 /// The objective and its terms, as JSON.

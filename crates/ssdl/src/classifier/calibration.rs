@@ -177,9 +177,13 @@ mod tests {
         for stretch in [0.2, 1.0, 8.0] {
             let (logits, truth) = honest(2003, stretch);
             let found = Calibration::fit(&logits, &truth);
-            let slope = found.slope.expect("it was fitted");
-            assert!((slope * stretch).ln().abs() < 0.35, "{slope} for {stretch}");
-            assert!(found.floor < 0.06 && found.is_sound());
+            assert!(found.is_sound());
+            for logit in [-1.5f64, -0.5, 1.0, 1.8] {
+                let mut p = [0.0; 2];
+                found.of_logits(&[stretch * logit, 0.0], &mut p);
+                let truth = 1.0 / (1.0 + (-logit).exp());
+                assert!((p[0] - truth).abs() < 0.05, "{} for {truth}", p[0]);
+            }
         }
     }
 

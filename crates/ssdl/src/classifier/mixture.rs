@@ -62,28 +62,35 @@ enum SavedRule {
 }
 
 /// The weights with the least log-loss for these probabilities of the true class (one row per member,
-/// one column per hidden label), drawn towards equal ones: those that gain too little are zero.
+/// one column per hidden label; `None` for one that cannot take part), drawn towards equal ones: those
+/// that gain too little are zero.
 ///
 /// The rounds are those of expectation and maximisation; a tenth of the labels counts for equal weights.
 #[must_use]
-pub fn mixture_weights(of_truth: &[Vec<f64>]) -> Vec<f64> {
-    let (n_members, n) = (of_truth.len(), of_truth.first().map_or(0, Vec::len));
+pub fn mixture_weights(of_truth: &[Option<Vec<f64>>]) -> Vec<f64> {
+    let n_members = of_truth.len();
+    let n = of_truth.iter().flatten().next().map_or(0, Vec::len);
+    // One that could not be fitted is as one that never foretells a label, and never alive.
+    let able: Vec<bool> = of_truth.iter().map(Option::is_some).collect();
+    let none = vec![0.0; n];
+    let of_truth: Vec<&Vec<f64>> = of_truth.iter().map(|p| p.as_ref().unwrap_or(&none)).collect();
     let equal = 1.0 + 0.1 * n as f64;
     let mut weights = vec![1.0 / n_members as f64; n_members];
     let rounds = |weights: &mut Vec<f64>, alive: &[bool]| {
         for _ in 0..ROUNDS {
             let mut sums: Vec<f64> = alive.iter().map(|&is| if is { equal } else { 0.0 }).collect();
             for i in 0..n {
-                let all: f64 = weights.iter().zip(of_truth).map(|(w, p)| w * p[i]).sum();
-                let parts = sums.iter_mut().zip(&*weights).zip(of_truth);
+                let all: f64 = weights.iter().zip(&of_truth).map(|(w, p)| w * p[i]).sum();
+                let parts = sums.iter_mut().zip(&*weights).zip(&of_truth);
                 parts.for_each(|((sum, w), p)| *sum += w * p[i] / all);
             }
             let all: f64 = sums.iter().sum();
             *weights = sums.into_iter().map(|sum| sum / all).collect();
         }
     };
-    rounds(&mut weights, &vec![true; n_members]);
-    let alive: Vec<bool> = weights.iter().map(|&weight| weight >= MIN_WEIGHT).collect();
+    rounds(&mut weights, &able);
+    let is_alive = |(&weight, &able): (&f64, &bool)| able && weight >= MIN_WEIGHT;
+    let alive: Vec<bool> = weights.iter().zip(&able).map(is_alive).collect();
     weights.iter_mut().zip(&alive).for_each(|(weight, &is)| {
         if !is {
             *weight = 0.0;
@@ -262,10 +269,12 @@ mod tests {
         let good: Vec<f64> = (0..60).map(|i| if i % 10 == 0 { 0.3 } else { 0.9 }).collect();
         let fair: Vec<f64> = (0..60).map(|i| if i % 10 == 0 { 0.8 } else { 0.7 }).collect();
         let bad = vec![0.05; 60];
-        let weights = mixture_weights(&[good, fair, bad]);
+        let weights = mixture_weights(&[Some(good), Some(fair), Some(bad)]);
         assert!(weights[0] > weights[1] && weights[2] < weights[1], "{weights:?}");
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        let alike = mixture_weights(&[vec![0.8; 9], vec![0.8; 9]]);
+        let alike = mixture_weights(&[Some(vec![0.8; 9]), Some(vec![0.8; 9])]);
         assert!((alike[0] - 0.5).abs() < 1e-12);
+        assert_eq!(mixture_weights(&[Some(vec![0.1; 4]), None]), [1.0, 0.0]);
+        assert_eq!(mixture_weights(&[None, Some(Vec::new())]), [0.0, 1.0]);
     }
 }

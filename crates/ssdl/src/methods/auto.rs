@@ -9,18 +9,18 @@ use super::{Description, LabelSpreading, Learner, Ridge, SsdlGa, ssdl_ga};
 use crate::classifier::{Calibration, Decision, Member, MemberRule, best, mixture_weights};
 use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
 use crate::knobs::AutoOr;
-use crate::{Labels, Matrix, Real, Result};
+use crate::{Error, Labels, Matrix, Real, Result};
 
 crate::knobs! {
     /// The knobs of the choice among methods, and the way to fit it from code.
     ///
     /// ```
     /// use ssdl::methods::Auto;
-    /// let method = Auto::new().folds(5);
+    /// let method = Auto::new().parts(5);
     /// ```
     pub struct Auto {
         /// Parts of the labels that are hidden in turn, from two labels per class on.
-        folds "": usize = 3, WholeFrom(2);
+        parts "": usize = 3, WholeFrom(2);
     }
 }
 
@@ -35,6 +35,7 @@ const DESCRIPTION: Description = Description {
     summary: "SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. \
 Their calibrated probabilities for the hidden samples give each a weight, and those with a weight decide \
 together. The safest choice for samples of which nothing is known; about five times the time of SSDL-GA.",
+    coding: "none",
     published: &[],
     ..ssdl_ga::DESCRIPTION
 };
@@ -56,21 +57,24 @@ impl Learner for Auto {
         all.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Cost: `folds` and one fits of each member, those with hidden labels on at most 3,000 samples.
+    /// Cost: `parts` and one fits of each member, those with hidden labels on at most 3,000 samples.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let (first, second, third) = members();
         let smaller = fewer(given);
         let shown = smaller.as_ref().unwrap_or(given);
-        let hidden = Hidden::new(&shown.labels, self.folds, shown.seed);
+        let hidden = Hidden::new(&shown.labels, self.parts, shown.seed);
         let trials = [
             tried(&first, shown, hidden.as_ref(), turns)?,
             tried(&second, shown, hidden.as_ref(), turns)?,
             tried(&third, shown, hidden.as_ref(), turns)?,
         ];
-        let of_truth: Vec<Vec<f64>> = trials.iter().map(|trial| trial.of_truth.clone()).collect();
+        let of_truth: Vec<Option<Vec<f64>>> =
+            trials.iter().map(|trial| trial.as_ref().map(|trial| trial.of_truth.clone())).collect();
         let weights = mixture_weights(&of_truth);
-        let chosen =
-            |at: usize| (weights[at] > 0.0).then_some((weights[at], trials[at].calibration));
+        let chosen = |at: usize| {
+            let trial = trials[at].as_ref().filter(|_| weights[at] > 0.0);
+            trial.map(|trial| (weights[at], trial.calibration))
+        };
         let mut parts = Vec::new();
         fitted(&first, given, chosen(0), turns, &mut parts)?;
         fitted(&second, given, chosen(1), turns, &mut parts)?;
@@ -78,7 +82,8 @@ impl Learner for Auto {
         let names =
             [SsdlGa::DESCRIPTION.name, Ridge::DESCRIPTION.name, LabelSpreading::DESCRIPTION.name];
         let compared = names.iter().zip(&trials).zip(&weights).map(|((name, trial), &weight)| {
-            let (accuracy, log_loss) = (trial.accuracy, trial.log_loss());
+            let accuracy = trial.as_ref().and_then(|trial| trial.accuracy);
+            let log_loss = trial.as_ref().and_then(Trial::log_loss);
             Compared { method: (*name).to_owned(), accuracy, log_loss, weight }
         });
         let compared = compared.collect();
@@ -110,13 +115,23 @@ fn tried<K: Learner, T: Real>(
     given: &Given<'_, T>,
     hidden: Option<&Hidden>,
     turns: &mut Turns<'_>,
-) -> Result<Trial> {
+) -> Result<Option<Trial>> {
     let Some(hidden) = hidden else {
         let calibration = Calibration::unknown();
         let probabilities = Matrix::zeros(given.labels.classes().len(), 0);
-        return Ok(Trial { calibration, probabilities, of_truth: Vec::new(), accuracy: None });
+        return Ok(Some(Trial {
+            calibration,
+            probabilities,
+            of_truth: Vec::new(),
+            accuracy: None,
+        }));
     };
-    let logits = hidden.logits(method, given, turns)?;
+    let logits = match hidden.logits(method, given, turns) {
+        Ok(logits) => logits,
+        // A given graph may be of a kind that this one cannot use.
+        Err(Error::Graph(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let truth = hidden.truth(&given.labels);
     let calibration = Calibration::fit(&logits, &truth);
     let mut probabilities = Matrix::zeros(logits.rows(), logits.columns());
@@ -127,7 +142,7 @@ fn tried<K: Learner, T: Real>(
         right += usize::from(best(logits.column(j)) == class);
     }
     let accuracy = Some(right as f64 / truth.len().max(1) as f64);
-    Ok(Trial { calibration, probabilities, of_truth, accuracy })
+    Ok(Some(Trial { calibration, probabilities, of_truth, accuracy }))
 }
 
 /// A finished fit with its weight, and its calibration for the scores of this fit.
@@ -160,16 +175,22 @@ fn fitted<K: Learner, T: Real>(
 
 /// The calibration of the mean: a mean of honest probabilities is less sure than it could be.
 fn pooled(
-    trials: &[Trial],
+    trials: &[Option<Trial>],
     weights: &[f64],
     hidden: Option<&Hidden>,
     labels: &Labels,
 ) -> Calibration {
-    let Some((hidden, first)) = hidden.zip(trials.first()) else { return Calibration::unknown() };
+    let able: Vec<(&Trial, f64)> =
+        trials.iter().zip(weights).filter_map(|(trial, &w)| Some((trial.as_ref()?, w))).collect();
+    let Some((hidden, (first, _))) = hidden.zip(able.first()) else {
+        return Calibration::unknown();
+    };
     let (rows, columns) = (first.probabilities.rows(), first.probabilities.columns());
     let logits = Matrix::from_fn(rows, columns, |c, j| {
-        let parts = trials.iter().zip(weights);
-        parts.map(|(trial, weight)| weight * trial.probabilities.column(j)[c]).sum::<f64>().ln()
+        able.iter()
+            .map(|(trial, weight)| weight * trial.probabilities.column(j)[c])
+            .sum::<f64>()
+            .ln()
     });
     Calibration::fit(&logits, &hidden.truth(labels))
 }

@@ -33,6 +33,15 @@ impl Hidden {
         let class_of = |place: usize| labels.assigned()[place].filter(|&class| counts[class] > 1);
         let places: Vec<usize> = (0..labels.len()).filter(|&at| class_of(at).is_some()).collect();
         let classes: Vec<usize> = places.iter().filter_map(|&place| class_of(place)).collect();
+        // By first appearance, so that the folds do not depend on the names of classes.
+        let mut seen: Vec<usize> = Vec::new();
+        let mut order = |class: usize| {
+            seen.iter().position(|&known| known == class).unwrap_or_else(|| {
+                seen.push(class);
+                seen.len() - 1
+            })
+        };
+        let classes: Vec<usize> = classes.into_iter().map(&mut order).collect();
         let fold_of = stratified_folds(&classes, folds, seed);
         Some(Self { places, fold_of, folds })
     }

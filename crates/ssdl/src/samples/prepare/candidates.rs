@@ -35,6 +35,10 @@ pub fn candidates<T: Real>(
 }
 
 fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
+    // Of samples that are all alike, standardised features would leave nothing.
+    if ranges(features).is_empty() {
+        return vec![&["scale=5"]];
+    }
     let tails = (0..features.rows()).any(|i| long_tail(features, i).is_some());
     let mut found: Vec<&[&str]> = match (are_alike(features), features.rows() < FEW) {
         (true, false) => vec![&["scale=5"], &["standardise", "scale=5"]],
@@ -55,7 +59,18 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
 /// Whether the features are of one kind, such as pixels: their ranges are much the same.
 #[must_use]
 pub fn are_alike<T: Real>(features: &Matrix<T>) -> bool {
-    let mut ranges: Vec<f64> = (0..features.rows())
+    let mut ranges = ranges(features);
+    ranges.sort_by(f64::total_cmp);
+    let at = |share: f64| ranges.get(((ranges.len() as f64 - 1.0) * share).round() as usize);
+    match (at(0.1), at(0.9)) {
+        (Some(low), Some(high)) => *high <= MAX_RATIO * low,
+        _ => true,
+    }
+}
+
+/// The range of each feature that is not constant.
+fn ranges<T: Real>(features: &Matrix<T>) -> Vec<f64> {
+    (0..features.rows())
         .map(|i| {
             let values = features.iter_columns().map(|column| column[i].wide());
             let (low, high) =
@@ -63,13 +78,7 @@ pub fn are_alike<T: Real>(features: &Matrix<T>) -> bool {
             high - low
         })
         .filter(|range| *range > 0.0)
-        .collect();
-    ranges.sort_by(f64::total_cmp);
-    let at = |share: f64| ranges.get(((ranges.len() as f64 - 1.0) * share).round() as usize);
-    match (at(0.1), at(0.9)) {
-        (Some(low), Some(high)) => *high <= MAX_RATIO * low,
-        _ => true,
-    }
+        .collect()
 }
 
 #[cfg(test)]
