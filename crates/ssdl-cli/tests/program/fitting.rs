@@ -49,7 +49,9 @@ fn a_table_becomes_a_model_that_can_be_inspected() {
     assert!(trace.lines().all(|line| line.split(',').count() == 11), "{trace}");
 
     let shown = bench.done("inspect m.ssdl");
-    for part in ["ssdl-ga", "sparsity=0.3", "scale=5", "60 samples", "seed 0", "f32", "not zero"] {
+    for part in
+        ["ssdl-ga", "sparsity=0.3", "standardise", "60 samples", "seed 0", "f32", "not zero"]
+    {
         assert!(unwrapped(&shown).contains(part), "`{part}` is not in\n{shown}");
     }
 }
@@ -91,7 +93,7 @@ fn json_has_the_documented_fields() {
     let inspected = bench.json("inspect m.ssdl");
     assert_eq!(inspected["knobs"], fit["knobs"]);
     assert_eq!(inspected["objective"], fit["objective"]);
-    assert_eq!(inspected["prepare"], serde_json::json!(["scale=5"]));
+    assert_eq!(inspected["prepare"], serde_json::json!(["standardise"]));
     assert_eq!(inspected["precision"], "f32");
 }
 

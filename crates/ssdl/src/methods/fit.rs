@@ -83,7 +83,12 @@ pub(super) fn fit<K: Learner, T: Real>(
         let given = Given { samples, labels, weights, graph, start, seed: options.seed };
         let mut knobs = knobs.clone();
         knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
-        check_memory(knobs.bytes(&given.sizes()), options.memory_limit)?;
+        let sizes = given.sizes();
+        let needed = knobs.bytes(&sizes);
+        check_memory(needed, options.memory_limit)?;
+        // The fits aside come on top; without room for them the model is still worth having.
+        let aside = needed.saturating_add(hidden::bytes(&knobs, &sizes));
+        let has_room = options.memory_limit.is_none_or(|limit| aside <= limit);
         let mut turns = Turns::new(watch);
         if graph.is_some() && !K::DESCRIPTION.uses_graph {
             turns.notice(GRAPH_NOT_USED);
@@ -92,6 +97,12 @@ pub(super) fn fit<K: Learner, T: Real>(
         let known = learnt.calibration.filter(|_| options.calibrate);
         let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
             true if known.is_some() => known,
+            true if !has_room => {
+                turns.notice(
+                    "probabilities are not calibrated: the fits for it need more memory than allowed",
+                );
+                Some(Calibration::unknown())
+            }
             true => match hidden::calibrate(&knobs, (&given, &learnt), &mut turns) {
                 Ok(found) => Some(found),
                 // Stopped after the fit itself: the model is whole.

@@ -6,7 +6,7 @@
 use super::Learner;
 use crate::classifier::Calibration;
 use crate::classifier::svm::stratified_folds;
-use crate::fit::{Given, Learnt, Stop, Turns};
+use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
 use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -128,4 +128,10 @@ pub(super) fn calibrate<K: Learner, T: Real>(
         // The fit with all labels is there: only what it can promise is less.
         Err(_) => Ok(Calibration::unknown()),
     }
+}
+
+/// Peak bytes of a fit with hidden labels, beside those of the fit itself.
+pub(super) fn bytes<K: Learner>(method: &K, sizes: &Sizes) -> u64 {
+    let n_samples = sizes.n_samples.min(MAX_SAMPLES);
+    method.bytes(&Sizes { n_samples, n_labelled: sizes.n_labelled.min(n_samples), ..*sizes })
 }

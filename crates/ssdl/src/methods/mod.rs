@@ -85,7 +85,7 @@ pub trait Learner: Knobbed {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>>;
 
     /// Bytes that a fit of this size will need at its peak, samples included (features counted after
-    /// preparation).
+    /// preparation), without the fits that calibrate its probabilities.
     fn memory_needed<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
         let (n_labelled, scalar) = (n_samples, size_of::<T>());
         let sizes = Sizes { n_features, n_samples, n_labelled, n_classes, scalar };
