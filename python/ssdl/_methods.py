@@ -351,7 +351,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.verbose = verbose
 
 
-class AutoSSDL(TakesGraph, DictionaryClassifier):
+class AutoSSDL(TakesGraph, FewLabelClassifier):
     r"""The mean of the methods that foretell hidden labels.
 
     SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. Their
@@ -365,11 +365,9 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
 
     Parameters
     ----------
-    folds : int, default=3
+    parts : int, default=3
         Parts of the labels that are hidden in turn, from two labels per class on. Allowed: a
         whole number, 2 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
@@ -412,12 +410,6 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
-    components_ : ndarray of shape (n_atoms, n_prepared_features)
-        Atoms, in the space of prepared samples.
-    codes_ : ndarray of shape (n_samples, n_atoms)
-        Codes of the training samples.
-    n_revived_ : int
-        Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
@@ -451,7 +443,7 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
 
     References
     ----------
-    stacked generalisation, Wolpert (1992), of SSDL-GA, ridge regression and label spreading: https://doi.org/10.1016/S0893-6080(05)80023-1
+    stacked generalisation, Wolpert (1992): https://doi.org/10.1016/S0893-6080(05)80023-1
 
     Examples
     --------
@@ -460,26 +452,24 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
     >>> X, y = load_digits(return_X_y=True)
     >>> few = y[:600].copy()
     >>> few[100:] = -1
-    >>> model = AutoSSDL(n_atoms=100).fit(X[:600], few)
+    >>> model = AutoSSDL().fit(X[:600], few)
     >>> bool(model.score(X[600:], y[600:]) > 0.7)
     True
     """
 
     _method = "auto"
     _knobs = {
-        "folds": "folds",
+        "parts": "parts",
     }
     _parameter_constraints = {
-        "folds": [Interval(Integral, 2, None, closed="left")],
-        "sparse_output": ["boolean"],
+        "parts": [Interval(Integral, 2, None, closed="left")],
         **COMMON_CONSTRAINTS,
     }
 
     def __init__(
         self,
         *,
-        folds=3,
-        sparse_output=False,
+        parts=3,
         prepare=("auto",),
         image_shape=None,
         unlabeled=None,
@@ -489,8 +479,7 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.folds = folds
-        self.sparse_output = sparse_output
+        self.parts = parts
         self.prepare = prepare
         self.image_shape = image_shape
         self.unlabeled = unlabeled
