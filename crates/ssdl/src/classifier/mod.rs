@@ -16,6 +16,7 @@ mod residual;
 mod ridge;
 mod spread;
 pub mod svm;
+pub mod targets;
 mod vote;
 
 pub use active::{Active, ActivePoints};
@@ -32,6 +33,7 @@ pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;
 pub use spread::{Spread, SpreadLabels};
+pub use targets::Targets;
 pub(crate) use vote::indicators;
 pub use vote::{Vote, Voters};
 

@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Lasso, Pulled, Pursuit};
+use super::{Lasso, Omp, Pulled, Pursuit};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -23,6 +23,11 @@ pub enum Coder {
     Lasso {
         /// λ.
         sparsity: f64,
+    },
+    /// With a limited number of atoms.
+    Omp {
+        /// $T$.
+        n_nonzero: usize,
     },
 }
 
@@ -63,12 +68,14 @@ impl Coder {
     pub fn is_sound(&self) -> bool {
         match self {
             Self::Lasso { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
+            Self::Omp { n_nonzero } => *n_nonzero > 0,
         }
     }
 
     fn pursuit<T: Real>(&self) -> Box<dyn Pursuit<T>> {
         match *self {
             Self::Lasso { sparsity } => Box::new(Lasso::new(sparsity)),
+            Self::Omp { n_nonzero } => Box::new(Omp { n_nonzero }),
         }
     }
 
@@ -76,6 +83,7 @@ impl Coder {
     fn threshold(&self) -> f64 {
         match self {
             Self::Lasso { sparsity } => 0.5 * sparsity,
+            Self::Omp { .. } => 0.0,
         }
     }
 }

@@ -2,16 +2,21 @@
 
 mod ball;
 mod block;
+pub mod by_class;
 mod count;
 mod dual;
 mod fista;
 pub mod init;
+mod ksvd;
+mod recursive;
 
 pub use ball::{project, revive};
 pub use block::Block;
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
+pub use ksvd::{Ksvd, replace_weak};
+pub use recursive::{Part, Recursive};
 
 use crate::Real;
 use crate::codes::moments::moments;

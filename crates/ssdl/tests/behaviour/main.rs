@@ -23,5 +23,6 @@ mod learning_on;
 mod learnt;
 mod model_attachment;
 mod model_file;
+mod omp_stages;
 mod small_fit;
 mod svm;

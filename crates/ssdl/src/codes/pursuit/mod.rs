@@ -7,8 +7,10 @@
 //! majorised loss of a classifier all take this form.
 
 mod lasso;
+mod omp;
 
 pub use lasso::Lasso;
+pub use omp::Omp;
 
 use crate::{Matrix, Real};
 
