@@ -13,7 +13,8 @@ use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, SsdlGa, Ussdl,
+    self, GraphSc, Jdl, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
+    Ridge, SelfTraining, SsdlGa, SupGraphDl, Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -34,6 +35,11 @@ fn each<T: Real>() {
         <SsdlGa as Learner>::fit_with::<T> as *const (),
         <Ussdl as Learner>::fit_with::<T> as *const (),
         <GraphSc as Learner>::fit_with::<T> as *const (),
+        <Jdl as Learner>::fit_with::<T> as *const (),
+        <Ossdl as Learner>::fit_with::<T> as *const (),
+        <LcRlsdla as Learner>::fit_with::<T> as *const (),
+        <LcKsvd as Learner>::fit_with::<T> as *const (),
+        <SupGraphDl as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),
         <Ridge as Learner>::fit_with::<T> as *const (),
         <Nearest as Learner>::fit_with::<T> as *const (),

@@ -33,7 +33,7 @@ pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;
 pub use spread::{Spread, SpreadLabels};
-pub use targets::Targets;
+pub use targets::{Misfit, Targets};
 pub(crate) use vote::indicators;
 pub use vote::{Vote, Voters};
 

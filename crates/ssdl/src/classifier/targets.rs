@@ -154,8 +154,9 @@ mod tests {
 
     /// Codes, their classes, and the class of each atom; the last atom has no class of a sample.
     fn problem() -> (Matrix<f64>, Vec<usize>, Vec<usize>) {
-        let codes =
-            Matrix::from_fn(5, 8, |k, i| (((k * 5 + i * 3) % 7) as f64 - 3.0) * 0.4 + 0.01 * k as f64);
+        let codes = Matrix::from_fn(5, 8, |k, i| {
+            (((k * 5 + i * 3) % 7) as f64 - 3.0) * 0.4 + 0.01 * k as f64
+        });
         (codes, vec![0, 1, 0, 1, 1, 0, 0, 1], vec![0, 0, 1, 0, 2])
     }
 

@@ -25,7 +25,11 @@ pub fn share_atoms(labels: &Labels, n_atoms: usize) -> Vec<(usize, usize)> {
         }
     }
     let (each, more) = (n_atoms / order.len().max(1), n_atoms % order.len().max(1));
-    order.into_iter().enumerate().map(|(at, class)| (class, each + usize::from(at < more))).collect()
+    order
+        .into_iter()
+        .enumerate()
+        .map(|(at, class)| (class, each + usize::from(at < more)))
+        .collect()
 }
 
 /// Labelled samples of each class in a seeded order, then unlabelled samples where `fill` is set and a class
@@ -63,11 +67,7 @@ pub fn first_atoms_by_class<T: Real>(
 }
 
 /// The chosen samples as atoms of length `radius`.
-fn scaled_samples<T: Real>(
-    samples: &Matrix<T>,
-    chosen: &[usize],
-    radius: T,
-) -> Matrix<T> {
+fn scaled_samples<T: Real>(samples: &Matrix<T>, chosen: &[usize], radius: T) -> Matrix<T> {
     let mut atoms = samples.select_columns(chosen);
     for k in 0..atoms.columns() {
         let factor = radius / T::of(squared_norm(atoms.column(k)).sqrt());

@@ -2,10 +2,10 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
+use crate::Real;
 use crate::matrix::{Matrix, axpy, dot, squared_norm, symmetric_eigen};
 use crate::sparse::Csr;
 use crate::wide::wide;
-use crate::Real;
 
 /// Two atoms are the same if the cosine between them is larger.
 const COHERENT: f64 = 0.99;
@@ -90,7 +90,11 @@ impl Ksvd {
 }
 
 /// $X-DA$ for codes with a row for each sample.
-fn remainder<T: Real>(samples: &Matrix<T>, atoms: &Matrix<T>, codes: &Csr<T>) -> Matrix<T> {
+pub(super) fn remainder<T: Real>(
+    samples: &Matrix<T>,
+    atoms: &Matrix<T>,
+    codes: &Csr<T>,
+) -> Matrix<T> {
     use rayon::prelude::*;
     let mut left = samples.clone();
     left.par_columns_mut().enumerate().with_min_len(16).for_each(|(i, left)| {

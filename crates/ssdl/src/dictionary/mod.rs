@@ -9,6 +9,7 @@ mod fista;
 pub mod init;
 mod ksvd;
 mod recursive;
+mod smooth;
 
 pub use ball::{project, revive};
 pub use block::Block;
@@ -17,6 +18,7 @@ pub use dual::Dual;
 pub use fista::ProjectedFista;
 pub use ksvd::{Ksvd, replace_weak};
 pub use recursive::{Part, Recursive};
+pub use smooth::Smooth;
 
 use crate::Real;
 use crate::codes::moments::moments;

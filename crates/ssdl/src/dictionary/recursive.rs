@@ -6,9 +6,9 @@
 //! $$\sum_i\Bigl(\prod_{j>i}f_j\Bigr)\lVert x_i-Da_i\rVert^2
 //! +\Bigl(\prod_jf_j\Bigr)\operatorname{tr}\bigl((D-D_0)C_0^{-1}(D-D_0)^\top\bigr).$$
 
+use crate::Real;
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::wide::wide;
-use crate::Real;
 
 /// Steps after which the Gram matrices are computed again: small errors add up.
 const FRESH_AFTER: usize = 128;

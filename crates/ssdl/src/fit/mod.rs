@@ -2,6 +2,7 @@
 //! alternation that several methods use.
 
 mod coupled;
+pub(crate) mod few_atoms;
 mod learner;
 mod learnt;
 mod memory;
@@ -14,6 +15,7 @@ mod watch;
 
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
+pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters};
 pub use learner::{DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;

@@ -9,25 +9,35 @@ mod auto;
 mod fit;
 mod graph_sc;
 mod hidden;
+mod jdl;
 mod label_spreading;
+mod lc_ksvd;
+mod lc_rlsdla;
 mod linear_svm;
 mod nearest;
+mod ossdl;
 mod register;
 mod ridge;
 mod self_training;
 mod ssdl_ga;
+mod sup_graph_dl;
 mod ussdl;
 
 pub use auto::Auto;
 pub use fit::FitOptions;
 pub use graph_sc::GraphSc;
+pub use jdl::Jdl;
 pub use label_spreading::{Kernel, LabelSpreading};
+pub use lc_ksvd::LcKsvd;
+pub use lc_rlsdla::LcRlsdla;
 pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
+pub use ossdl::Ossdl;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
 pub use self_training::{Base, SelfTraining};
 pub use ssdl_ga::SsdlGa;
+pub use sup_graph_dl::SupGraphDl;
 pub use ussdl::Ussdl;
 
 use crate::dictionary::AtomCount;
@@ -45,6 +55,11 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Auto, T>(),
         registered::<Ussdl, T>(),
         registered::<GraphSc, T>(),
+        registered::<Jdl, T>(),
+        registered::<Ossdl, T>(),
+        registered::<LcRlsdla, T>(),
+        registered::<LcKsvd, T>(),
+        registered::<SupGraphDl, T>(),
         registered::<LinearSvm, T>(),
         registered::<Ridge, T>(),
         registered::<Nearest, T>(),

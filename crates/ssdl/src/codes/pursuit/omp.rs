@@ -234,7 +234,8 @@ fn subtract<T: Real>(before: &[T], row: &[T], new: &mut [T]) {
         let (b, rest) = rest.split_at(p);
         let (c, d) = rest.split_at(p);
         for k in 0..p {
-            new[k] -= (factors[0] * a[k] + factors[1] * b[k]) + (factors[2] * c[k] + factors[3] * d[k]);
+            new[k] -=
+                (factors[0] * a[k] + factors[1] * b[k]) + (factors[2] * c[k] + factors[3] * d[k]);
         }
     }
     for (column, &factor) in before.chunks_exact(p).zip(row).skip(whole) {
