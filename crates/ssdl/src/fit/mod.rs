@@ -16,7 +16,7 @@ mod watch;
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters};
-pub use learner::{DictionaryLearner, LearntAtoms};
+pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;
 pub(crate) use memory::array;
