@@ -15,7 +15,7 @@ from pathlib import Path
 TARGET = Path(__file__).parent / "ssdl" / "_methods.py"
 
 # Names that scikit-learn uses in all its estimators.
-SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
+SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol", "n_nonzero": "n_nonzero_coefs"}
 TYPES = {
     "whole_from": "int",
     "auto_or_from": 'int or "auto"',

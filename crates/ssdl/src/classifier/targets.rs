@@ -13,7 +13,7 @@
 //! $\omega_c=\gamma+\psi m_c$.
 
 use super::ridge::solve_smaller;
-use crate::matrix::{Cholesky, axpy, dot, squared_norm};
+use crate::matrix::{Cholesky, axpy, squared_norm};
 use crate::{Error, Matrix, Real, Result};
 
 /// How strongly each class acts on the codes, and the ridge of the classifier.
@@ -124,10 +124,11 @@ impl Targets {
         classes: &[usize],
     ) -> Misfit {
         let mut misfit = Misfit::default();
+        let scores = Matrix::of_product(codes.transposed(), weights.view());
         for (class, w) in weights.iter_columns().enumerate() {
-            let missed = codes.iter_columns().zip(classes).map(|(code, &own)| {
+            let missed = scores.column(class).iter().zip(classes).map(|(score, &own)| {
                 let target = if own == class { 1.0 } else { 0.0 };
-                (dot(w, code).wide() - target).powi(2)
+                (score.wide() - target).powi(2)
             });
             let missed: f64 = missed.sum();
             misfit.discrimination += self.discrimination * missed;

@@ -63,6 +63,10 @@ pub fn first_atoms_by_class<T: Real>(
         class_of_atoms.resize(class_of_atoms.len() + own.len(), class);
         chosen.extend(own);
     }
+    if chosen.is_empty() && !fill {
+        // All labelled samples are zero: others are better than no atoms.
+        return first_atoms_by_class(samples, labels, n_atoms, true, radius, seed);
+    }
     ClassAtoms { atoms: scaled_samples(samples, &chosen, radius), class_of_atoms }
 }
 

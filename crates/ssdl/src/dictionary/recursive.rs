@@ -111,17 +111,27 @@ impl<T: Real> Recursive<T> {
             .map(|square| if square > f64::MIN_POSITIVE { 1.0 / square.sqrt() } else { 1.0 })
             .collect();
         let narrow: Vec<T> = shrinks.iter().map(|v| T::of(*v)).collect();
-        for part in &mut self.parts {
-            for (k, &factor) in narrow.iter().enumerate() {
-                part.atoms.column_mut(k).iter_mut().for_each(|d| *d *= factor);
-                let column = part.gram.column_mut(k).iter_mut().zip(&narrow);
-                column.for_each(|(g, &other)| *g *= factor * other);
-            }
-        }
-        for (k, &factor) in shrinks.iter().enumerate() {
-            let column = self.inverse.column_mut(k).iter_mut().zip(&shrinks);
-            column.for_each(|(c, &other)| *c *= factor * other);
-        }
+        wide(
+            #[inline(always)]
+            || {
+                for part in &mut self.parts {
+                    for (k, &factor) in narrow.iter().enumerate() {
+                        part.atoms.column_mut(k).iter_mut().for_each(|d| *d *= factor);
+                    }
+                    rescale(&mut part.gram, &narrow);
+                }
+                rescale(&mut self.inverse, &shrinks);
+            },
+        );
+    }
+}
+
+/// Entry $(l,k)$ times both factors, symmetric to the bit.
+#[inline(always)]
+fn rescale<T: Real>(matrix: &mut Matrix<T>, factors: &[T]) {
+    for (k, &factor) in factors.iter().enumerate() {
+        let column = matrix.column_mut(k).iter_mut().zip(factors);
+        column.for_each(|(entry, &other)| *entry *= factor * other);
     }
 }
 

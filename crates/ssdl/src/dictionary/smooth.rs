@@ -8,6 +8,7 @@ use super::ksvd::remainder;
 use crate::graph::Laplacian;
 use crate::matrix::{Cholesky, Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
+use crate::wide::wide;
 use crate::{Error, Real, Result};
 
 /// Relative residual at which an atom's system is solved.
@@ -54,24 +55,26 @@ impl<T: Real> Smooth<'_, T> {
             if users.is_empty() {
                 continue;
             }
-            let mut sum = vec![T::zero(); atoms.rows()];
-            for (&i, &value) in users.iter().zip(values) {
-                let column = left.column_mut(i as usize);
-                axpy(value, atoms.column(k), column);
-                axpy(value, column, &mut sum);
-            }
+            let sum = wide(
+                #[inline(always)]
+                || gather(&mut left, atoms.column(k), users, values),
+            );
             let mut next = self.solve(features, T::of(squared_norm(values)), &sum);
             let length = T::of(squared_norm(&next).sqrt());
             if length > T::min_positive_value() && length.is_finite() {
                 next.iter_mut().for_each(|d| *d /= length);
                 atoms.column_mut(k).copy_from_slice(&next);
             }
-            let atom = atoms.column(k);
-            let along =
-                Matrix::from_fn(users.len(), 1, |at, _| dot(atom, left.column(users[at] as usize)));
+            let along = wide(
+                #[inline(always)]
+                || along(&left, atoms.column(k), users),
+            );
             let new = self.coefficients(graph, users, along, &mut place);
+            wide(
+                #[inline(always)]
+                || take(&mut left, atoms.column(k), users, new.as_slice()),
+            );
             for (&i, &value) in users.iter().zip(new.as_slice()) {
-                axpy(-value, atoms.column(k), left.column_mut(i as usize));
                 codes.column_mut(i as usize)[k] = value;
             }
         }
@@ -135,5 +138,31 @@ impl<T: Real> Smooth<'_, T> {
             }
         }
         rhs
+    }
+}
+
+/// Gives the users of an atom their share of it back; returns the sum of their columns, weighted by it.
+#[inline(always)]
+fn gather<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) -> Vec<T> {
+    let mut sum = vec![T::zero(); atom.len()];
+    for (&i, &value) in users.iter().zip(values) {
+        let column = left.column_mut(i as usize);
+        axpy(value, atom, column);
+        axpy(value, column, &mut sum);
+    }
+    sum
+}
+
+/// The columns of the users along an atom.
+#[inline(always)]
+fn along<T: Real>(left: &Matrix<T>, atom: &[T], users: &[u32]) -> Matrix<T> {
+    Matrix::from_fn(users.len(), 1, |at, _| dot(atom, left.column(users[at] as usize)))
+}
+
+/// Takes a share of the atom from the column of each user.
+#[inline(always)]
+fn take<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) {
+    for (&i, &value) in users.iter().zip(values) {
+        axpy(-value, atom, left.column_mut(i as usize));
     }
 }

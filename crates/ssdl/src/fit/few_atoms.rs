@@ -4,18 +4,64 @@ use super::{Dictionary, Given, Learnt, Limits, Sizes, Stop};
 use crate::classifier::{Decision, LinearClassifier, Targets};
 use crate::codes::{Coder, Omp, Pulled, Pursuit};
 use crate::dictionary::{AtomCount, revive};
+use crate::knobs::KnobValue;
 use crate::{Matrix, Real, Result};
 
 /// Sharpness of the probabilities: the default of SSDL-GA.
 const SHARPNESS: f64 = 1.7;
+
+/// The number of atoms that a code may use.
+///
+/// With nearly as many as there are features, a code gives back any sample, and the classifier learns from
+/// noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NonzeroCount {
+    /// A third of the features, at most 10; written `auto`.
+    Auto,
+    /// This number.
+    Exactly(usize),
+}
+
+impl NonzeroCount {
+    /// The number for samples with this many features.
+    #[must_use]
+    pub fn resolve(self, n_features: usize) -> usize {
+        match self {
+            Self::Auto => (n_features / 3).clamp(1, 10),
+            Self::Exactly(count) => count,
+        }
+    }
+}
+
+impl KnobValue for NonzeroCount {
+    type Given = usize;
+    fn given(value: usize) -> Self {
+        Self::Exactly(value)
+    }
+    fn read(text: &str) -> Option<Self> {
+        if text == "auto" { Some(Self::Auto) } else { usize::read(text).map(Self::Exactly) }
+    }
+    fn text(self) -> String {
+        match self {
+            Self::Auto => "auto".into(),
+            Self::Exactly(count) => count.to_string(),
+        }
+    }
+    fn number(self) -> Option<f64> {
+        match self {
+            Self::Auto => None,
+            Self::Exactly(count) => Some(count as f64),
+        }
+    }
+}
 
 crate::knobs! {
     /// Atoms, how many of them a code uses, and when the fit stops.
     pub struct FewAtomsKnobs as FewAtomsSetters {
         /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
-        /// Maximum number of atoms in the code of a sample.
-        n_nonzero "T": usize = 10, WholeFrom(1);
+        /// Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to 10.
+        n_nonzero "T": NonzeroCount = NonzeroCount::Auto, AutoOrFrom(1);
         /// Maximum number of iterations.
         max_iterations "": usize = 20, WholeFrom(1);
         /// Relative change of the objective at which the fit has converged.
@@ -24,28 +70,17 @@ crate::knobs! {
 }
 
 impl FewAtomsKnobs {
-    /// Cuts the atoms to `available` samples, and the atoms of a code to what atoms and features allow.
-    pub(crate) fn reduce(
-        &mut self,
-        sizes: &Sizes,
-        (available, of): (usize, &str),
-        notice: &mut dyn FnMut(&str),
-    ) {
-        let requested = self.n_atoms.resolve(sizes.n_features, sizes.n_classes);
-        let n_atoms = requested.min(available);
-        if n_atoms < requested {
-            notice(&format!("n_atoms cut from {requested} to {n_atoms}, the number of {of}"));
-        }
-        self.n_atoms = AtomCount::Exactly(n_atoms);
-        let rank = n_atoms.min(sizes.n_features).max(1);
-        if self.n_nonzero > rank {
-            let asked = self.n_nonzero;
+    /// Cuts the atoms of a code to what atoms, which are already cut, and features allow.
+    pub(crate) fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        let rank = self.count(sizes).min(sizes.n_features).max(1);
+        let asked = self.n_nonzero.resolve(sizes.n_features);
+        if asked > rank && self.n_nonzero != NonzeroCount::Auto {
             notice(&format!(
                 "n_nonzero cut from {asked} to {rank}: no sample needs more than it has features \
                  or there are atoms"
             ));
-            self.n_nonzero = rank;
         }
+        self.n_nonzero = NonzeroCount::Exactly(asked.min(rank));
     }
 
     /// Peak bytes of a fit whose codes are dense while they are found.
@@ -61,7 +96,7 @@ impl FewAtomsKnobs {
         numbers.saturating_mul(sizes.scalar as u64)
     }
 
-    /// The number of atoms; [`FewAtomsKnobs::reduce`] has resolved it.
+    /// The number of atoms.
     pub(crate) fn count(&self, sizes: &Sizes) -> usize {
         self.n_atoms.resolve(sizes.n_features, sizes.n_classes)
     }
@@ -72,11 +107,11 @@ impl FewAtomsKnobs {
     }
 
     pub(crate) fn pursuit(&self) -> Omp {
-        Omp { n_nonzero: self.n_nonzero }
+        Omp { n_nonzero: self.n_nonzero.resolve(usize::MAX) }
     }
 
     pub(crate) fn coder(&self) -> Coder {
-        Coder::Omp { n_nonzero: self.n_nonzero }
+        Coder::Omp { n_nonzero: self.n_nonzero.resolve(usize::MAX) }
     }
 }
 

@@ -15,7 +15,7 @@ mod watch;
 
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
-pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters};
+pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
 pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;

@@ -2,7 +2,7 @@
 //!
 //! Pham, Venkatesh (2008).
 
-use super::{Description, Learner};
+use super::{Description, Learner, cut_atoms};
 use crate::classifier::Targets;
 use crate::dictionary::{Block, Statistics, Update, init};
 use crate::fit::few_atoms::{Ending, Unused, code};
@@ -65,7 +65,8 @@ impl Learner for Jdl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        self.codes.reduce(sizes, (sizes.n_samples, "samples"), notice);
+        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
+        self.codes.reduce(sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

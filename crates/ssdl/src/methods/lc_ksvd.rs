@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::{Description, Learner};
+use super::{Description, Learner, cut_atoms};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
 use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
@@ -28,9 +28,9 @@ crate::knobs! {
         /// Atoms, codes and iterations.
         codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(10);
         /// Weight of label consistency: codes use atoms of their class.
-        consistency "α alpha": f64 = 0.25, From(0.0);
+        consistency "ψ psi": f64 = 0.25, From(0.0);
         /// Weight of the classifier's squared errors; 0 is LC-KSVD1.
-        discrimination "β beta": f64 = 0.25, From(0.0);
+        discrimination "γ gamma": f64 = 0.25, From(0.0);
         /// Weight of the classifier's squared norm beside its squared errors.
         ridge "μ mu": f64 = 25.0, Above(0.0);
         /// Iterations of K-SVD inside each class, before all classes are learnt together.
@@ -46,8 +46,8 @@ const DESCRIPTION: Description = Description {
     title: "Label-consistent K-SVD",
     reference: "Jiang, Lin, Davis (CVPR 2011; TPAMI 2013)",
     link: "https://doi.org/10.1109/TPAMI.2013.88",
-    objective: r"\min_{D,A,W,U}\ \lVert X-DA\rVert^2+\alpha\lVert Q-U^\top A\rVert^2
-+\beta\lVert Y-W^\top A\rVert^2,\qquad\lVert a_i\rVert_0\le T",
+    objective: r"\min_{D,A,W,U}\ \lVert X-DA\rVert^2+\psi\lVert Q-U^\top A\rVert^2
++\gamma\lVert Y-W^\top A\rVert^2,\qquad\lVert a_i\rVert_0\le T",
     objective_text: "|X - DA|^2 + consistency |Q - U'A|^2 + discrimination |Y - W'A|^2 on labelled samples,\n\
 at most n_nonzero atoms a sample",
     summary: "Every atom belongs to a class. K-SVD on the labelled samples with their labels below them \
@@ -73,7 +73,8 @@ impl Learner for LcKsvd {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        self.codes.reduce(sizes, (sizes.n_labelled, "labelled samples"), notice);
+        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
+        self.codes.reduce(sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

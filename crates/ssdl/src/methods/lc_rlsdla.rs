@@ -3,7 +3,7 @@
 //! Matiz, Barner (2016); the loop over unlabelled samples follows Irofti, Băltoiu (2019).
 
 use super::lc_ksvd::Consistent;
-use super::{Description, LcKsvd, Learner, ossdl};
+use super::{Description, LcKsvd, Learner, cut_atoms, ossdl};
 use crate::classifier::{Targets, best};
 use crate::codes::{Omp, Pulled, Pursuit};
 use crate::dictionary::Recursive;
@@ -29,7 +29,7 @@ crate::knobs! {
         /// Atoms, codes and passes.
         codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(1);
         /// Weight of the classifier's squared errors on the codes.
-        discrimination "γ gamma": f64 = 0.25, Above(0.0);
+        discrimination "γ gamma": f64 = 0.25, From(0.0);
         /// Weight of label consistency: codes use atoms of their class.
         consistency "ψ psi": f64 = 0.25, From(0.0);
         /// Weight of an unlabelled sample; a labelled sample counts 1.
@@ -63,7 +63,8 @@ impl Learner for LcRlsdla {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        self.codes.reduce(sizes, (sizes.n_labelled, "labelled samples"), notice);
+        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
+        self.codes.reduce(sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
@@ -178,8 +179,9 @@ impl<T: Real> Pass<T> {
             None => {
                 let code = self.code(&samples.gram, correlations.clone());
                 let mut scores = Matrix::of_product(labels.atoms.view(), code.view()).into_vec();
-                // A class without labels has no root, and a score of zero.
-                scores.iter_mut().zip(&self.roots).for_each(|(s, &root)| *s /= root);
+                // A class of no weight keeps its score of zero.
+                let roots = self.roots.iter().map(|&root| root.max(T::min_positive_value()));
+                scores.iter_mut().zip(roots).for_each(|(s, root)| *s /= root);
                 (best(&scores), T::of(root_weight))
             }
         };

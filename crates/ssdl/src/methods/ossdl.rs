@@ -2,7 +2,7 @@
 //!
 //! Zhang, Jiang, Davis (2012).
 
-use super::{Description, Learner};
+use super::{Description, Learner, cut_atoms};
 use crate::classifier::targets::class_sums;
 use crate::classifier::{Misfit, Targets};
 use crate::codes::Omp;
@@ -65,7 +65,8 @@ impl Learner for Ossdl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        self.codes.reduce(sizes, (sizes.n_samples, "samples"), notice);
+        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
+        self.codes.reduce(sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

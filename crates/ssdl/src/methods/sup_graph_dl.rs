@@ -2,7 +2,7 @@
 //!
 //! Yankelevsky, Elad (2017). SupGraphDL-L learns the graph of the features, too.
 
-use super::{Description, Learner, cut_neighbours};
+use super::{Description, Learner, cut_atoms, cut_neighbours};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
 use crate::dictionary::by_class::first_atoms_by_class;
@@ -84,10 +84,9 @@ impl Learner for SupGraphDl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        self.codes.reduce(sizes, (sizes.n_labelled, "labelled samples"), notice);
-        let most =
-            sizes.n_labelled.saturating_sub(1).min(sizes.n_features.saturating_sub(1)).max(1);
-        cut_neighbours(&mut self.n_neighbors, most, notice);
+        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
+        self.codes.reduce(sizes, notice);
+        cut_neighbours(&mut self.n_neighbors, sizes.n_samples.saturating_sub(1), notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -218,6 +218,11 @@ fn excessive_sizes<T: Real>(method: &dyn Method<T>) {
         // Its members have knobs of their own.
         "auto" => {}
         _ if !has(method, "n_atoms") => assert!(model.atoms().is_none()),
+        // Only labelled samples become atoms.
+        "lc-rlsdla" | "lc-ksvd" | "sup-graph-dl" => {
+            assert_eq!(model.atoms().unwrap().columns(), 6);
+            assert!(noticed("only 6 atoms instead of 14"), "{:?}", recorder.notices);
+        }
         _ => {
             assert_eq!(model.atoms().unwrap().columns(), 14);
             assert!(noticed("n_atoms cut from 400 to 14"), "{:?}", recorder.notices);
