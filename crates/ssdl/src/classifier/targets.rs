@@ -70,7 +70,9 @@ impl Targets {
         let n_classes = self.consistency.len();
         let hit = |i: usize, class: usize| if classes[i] == class { T::one() } else { T::zero() };
         let targets = Matrix::from_fn(codes.columns(), n_classes, hit);
-        solve_smaller(codes, targets, T::of(self.ridge), "classifier")
+        let solve = |ridge: f64| solve_smaller(codes, targets.clone(), T::of(ridge), "classifier");
+        // A ridge that is lost in the rounding of the sums is raised above it.
+        solve(self.ridge).or_else(|_| solve(self.ridge + rounding::<T>(codes.squared_norm())))
     }
 
     /// The same from the sums $AA^\top$ ($p\times p$) and $AY^\top$ ($p\times C$).
@@ -78,10 +80,15 @@ impl Targets {
     /// # Errors
     /// As [`Targets::fit`].
     pub fn fit_sums<T: Real>(&self, moments: &Matrix<T>, sums: &Matrix<T>) -> Result<Matrix<T>> {
-        let mut system = moments.clone();
-        (0..system.rows()).for_each(|k| system.column_mut(k)[k] += T::of(self.ridge));
+        let factor = |ridge: f64| {
+            let mut system = moments.clone();
+            (0..system.rows()).for_each(|k| system.column_mut(k)[k] += T::of(ridge));
+            Cholesky::new(&system)
+        };
+        let trace = (0..moments.rows()).map(|k| moments.column(k)[k].wide()).sum();
         let mut weights = sums.clone();
-        Cholesky::new(&system)
+        factor(self.ridge)
+            .or_else(|| factor(self.ridge + rounding::<T>(trace)))
             .ok_or_else(|| Error::Diverged {
                 step: "classifier",
                 iteration: 0,
@@ -137,6 +144,11 @@ impl Targets {
         }
         misfit
     }
+}
+
+/// What rounding leaves uncertain of sums of squares that add up to this.
+fn rounding<T: Real>(squares: f64) -> f64 {
+    8.0 * T::epsilon().wide() * squares
 }
 
 /// $AY^\top$ ($p\times C$): for each class the sum of its codes.

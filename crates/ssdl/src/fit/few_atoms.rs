@@ -58,7 +58,7 @@ impl KnobValue for NonzeroCount {
 crate::knobs! {
     /// Atoms, how many of them a code uses, and when the fit stops.
     pub struct FewAtomsKnobs as FewAtomsSetters {
-        /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
+        /// Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per labelled sample.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to 10.
         n_nonzero "T": NonzeroCount = NonzeroCount::Auto, AutoOrFrom(1);
@@ -70,6 +70,14 @@ crate::knobs! {
 }
 
 impl FewAtomsKnobs {
+    /// Fixes an automatic number of atoms, at most one per labelled sample: without a penalty on their number,
+    /// samples are coded with atoms that no labelled sample uses, and such atoms have no vote.
+    pub(crate) fn resolve_atoms(&mut self, sizes: &Sizes) {
+        if self.n_atoms == AtomCount::Auto {
+            self.n_atoms = AtomCount::Exactly(self.count(sizes).min(sizes.n_labelled));
+        }
+    }
+
     /// Cuts the atoms of a code to what atoms, which are already cut, and features allow.
     pub(crate) fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         let rank = self.count(sizes).min(sizes.n_features).max(1);

@@ -2,7 +2,7 @@
 //!
 //! Pham, Venkatesh (2008).
 
-use super::{Description, Learner, cut_atoms};
+use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
 use crate::dictionary::{Block, Statistics, Update, init};
 use crate::fit::few_atoms::{Ending, Unused, code};
@@ -65,8 +65,7 @@ impl Learner for Jdl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
-        self.codes.reduce(sizes, notice);
+        cut_few_atoms(&mut self.codes, sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::{Description, Learner, cut_atoms};
+use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
 use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
@@ -73,8 +73,7 @@ impl Learner for LcKsvd {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
-        self.codes.reduce(sizes, notice);
+        cut_few_atoms(&mut self.codes, sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -3,7 +3,7 @@
 //! Matiz, Barner (2016); the loop over unlabelled samples follows Irofti, Băltoiu (2019).
 
 use super::lc_ksvd::Consistent;
-use super::{Description, LcKsvd, Learner, cut_atoms, ossdl};
+use super::{Description, LcKsvd, Learner, cut_few_atoms, ossdl};
 use crate::classifier::{Targets, best};
 use crate::codes::{Omp, Pulled, Pursuit};
 use crate::dictionary::Recursive;
@@ -63,8 +63,7 @@ impl Learner for LcRlsdla {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
-        self.codes.reduce(sizes, notice);
+        cut_few_atoms(&mut self.codes, sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -41,7 +41,7 @@ pub use sup_graph_dl::SupGraphDl;
 pub use ussdl::Ussdl;
 
 use crate::dictionary::AtomCount;
-use crate::fit::{Given, Learnt, Silent, Sizes, Turns, Watch};
+use crate::fit::{FewAtomsKnobs, Given, Learnt, Silent, Sizes, Turns, Watch};
 use crate::knobs::Knobbed;
 use crate::model::Model;
 use crate::{Real, Result, Samples};
@@ -140,6 +140,13 @@ fn cut_atoms(count: &mut AtomCount, sizes: &Sizes, notice: &mut dyn FnMut(&str))
         notice(&format!("n_atoms cut from {requested} to {max}, the number of samples"));
     }
     *count = AtomCount::Exactly(requested.min(max));
+}
+
+/// Fixes the number of atoms and how many of them a code uses, and reports a reduction.
+fn cut_few_atoms(knobs: &mut FewAtomsKnobs, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+    knobs.resolve_atoms(sizes);
+    cut_atoms(&mut knobs.n_atoms, sizes, notice);
+    knobs.reduce(sizes, notice);
 }
 
 /// Cuts a number of neighbours to `max`, and reports it.

@@ -2,7 +2,7 @@
 //!
 //! Zhang, Jiang, Davis (2012).
 
-use super::{Description, Learner, cut_atoms};
+use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::targets::class_sums;
 use crate::classifier::{Misfit, Targets};
 use crate::codes::Omp;
@@ -65,8 +65,7 @@ impl Learner for Ossdl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
-        self.codes.reduce(sizes, notice);
+        cut_few_atoms(&mut self.codes, sizes, notice);
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! Yankelevsky, Elad (2017). SupGraphDL-L learns the graph of the features, too.
 
-use super::{Description, Learner, cut_atoms, cut_neighbours};
+use super::{Description, Learner, cut_few_atoms, cut_neighbours};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
 use crate::dictionary::by_class::first_atoms_by_class;
@@ -84,8 +84,7 @@ impl Learner for SupGraphDl {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        cut_atoms(&mut self.codes.n_atoms, sizes, notice);
-        self.codes.reduce(sizes, notice);
+        cut_few_atoms(&mut self.codes, sizes, notice);
         cut_neighbours(&mut self.n_neighbors, sizes.n_samples.saturating_sub(1), notice);
     }
 
