@@ -4,6 +4,7 @@
 
 use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
+use crate::dictionary::by_class::first_atoms_by_class;
 use crate::dictionary::{Block, Statistics, Update, init};
 use crate::fit::few_atoms::{Ending, Unused, code};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Turns};
@@ -77,8 +78,9 @@ impl Learner for Jdl {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let sizes = given.sizes();
         let n_atoms = self.codes.count(&sizes);
-        let mut atoms =
-            init::first_atoms(&given.samples, &given.labels, n_atoms, T::one(), given.seed);
+        let (samples, labels) = (&given.samples, &given.labels);
+        let first = first_atoms_by_class(samples, labels, n_atoms, true, T::one(), given.seed);
+        let mut atoms = first.atoms;
         init::check_count(&atoms, n_atoms, |sentence| turns.notice(sentence))?;
         let p = atoms.columns();
         let (known, classes) = given.labelled();

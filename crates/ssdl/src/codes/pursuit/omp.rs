@@ -203,10 +203,12 @@ impl<'a, T: Real> Search<'a, T> {
     }
 }
 
+/// Entries that are compared at once.
+const LANES: usize = 16;
+
 /// The place and size of the largest weighted absolute value, the first of equals.
 #[inline(always)]
 fn largest<T: Real>(values: &[T], weights: &[T]) -> (usize, T) {
-    const LANES: usize = 16;
     let size = |(value, weight): (&T, &T)| value.abs() * *weight;
     let mut best = [T::zero(); LANES];
     let (whole, weighted) = (values.chunks_exact(LANES), weights.chunks_exact(LANES));
@@ -219,9 +221,16 @@ fn largest<T: Real>(values: &[T], weights: &[T]) -> (usize, T) {
         }
     }
     top = best.iter().fold(top, |top, &v| if v > top { v } else { top });
-    // The place is looked for in a second pass: the first then has no branch.
-    let place = values.iter().zip(weights).position(|pair| size(pair) == top);
-    (place.unwrap_or(0), top)
+    // The place is looked for in a second pass, a chunk at a time: no pass then has a branch per entry.
+    let chunks = values.chunks(LANES).zip(weights.chunks(LANES));
+    for (chunk, (values, weights)) in chunks.enumerate() {
+        let hits = values.iter().zip(weights).map(|pair| u32::from(size(pair) == top)).sum::<u32>();
+        if hits > 0 {
+            let place = values.iter().zip(weights).position(|pair| size(pair) == top);
+            return (chunk * LANES + place.unwrap_or(0), top);
+        }
+    }
+    (0, top)
 }
 
 /// `new -= before · row`, four columns at a time: each pass over `new` then does four times the work.
@@ -230,12 +239,13 @@ fn subtract<T: Real>(before: &[T], row: &[T], new: &mut [T]) {
     let p = new.len();
     let whole = row.len() / 4 * 4;
     for (columns, factors) in before.chunks_exact(4 * p).zip(row.chunks_exact(4)) {
-        let (a, rest) = columns.split_at(p);
-        let (b, rest) = rest.split_at(p);
-        let (c, d) = rest.split_at(p);
-        for k in 0..p {
-            new[k] -=
-                (factors[0] * a[k] + factors[1] * b[k]) + (factors[2] * c[k] + factors[3] * d[k]);
+        let (left, right) = columns.split_at(2 * p);
+        let (a, b) = left.split_at(p);
+        let (c, d) = right.split_at(p);
+        // Iterators of equal length need no check in the loop, which is then vectorised.
+        let entries = new.iter_mut().zip(a).zip(b).zip(c).zip(d);
+        for ((((new, &a), &b), &c), &d) in entries {
+            *new -= (factors[0] * a + factors[1] * b) + (factors[2] * c + factors[3] * d);
         }
     }
     for (column, &factor) in before.chunks_exact(p).zip(row).skip(whole) {
