@@ -221,16 +221,9 @@ fn largest<T: Real>(values: &[T], weights: &[T]) -> (usize, T) {
         }
     }
     top = best.iter().fold(top, |top, &v| if v > top { v } else { top });
-    // The place is looked for in a second pass, a chunk at a time: no pass then has a branch per entry.
-    let chunks = values.chunks(LANES).zip(weights.chunks(LANES));
-    for (chunk, (values, weights)) in chunks.enumerate() {
-        let hits = values.iter().zip(weights).map(|pair| u32::from(size(pair) == top)).sum::<u32>();
-        if hits > 0 {
-            let place = values.iter().zip(weights).position(|pair| size(pair) == top);
-            return (chunk * LANES + place.unwrap_or(0), top);
-        }
-    }
-    (0, top)
+    // The place is looked for in a second pass: the first then has no branch.
+    let place = values.iter().zip(weights).position(|pair| size(pair) == top);
+    (place.unwrap_or(0), top)
 }
 
 /// `new -= before · row`, four columns at a time: each pass over `new` then does four times the work.
