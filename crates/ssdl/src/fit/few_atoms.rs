@@ -213,12 +213,8 @@ impl<T: Real> Ending<T> {
         let mut classifier = LinearClassifier { weights, bias };
         classifier.silence_absent(&counts);
         let Unused { dead, revived } = unused;
-        Ok(Learnt {
-            dictionary: Some(Dictionary { atoms, codes, coder, dead, revived }),
-            decision: Decision::linear(classifier, SHARPNESS),
-            tie: None,
-            selection: None,
-            stop,
-        })
+        let dictionary = Some(Dictionary { atoms, codes, coder, dead, revived });
+        let decision = Decision::linear(classifier, SHARPNESS);
+        Ok(Learnt { dictionary, ..Learnt::without_atoms(decision, stop) })
     }
 }
