@@ -67,10 +67,10 @@ impl Ksvd {
             axpy(value, atom, column);
             axpy(value, column, &mut next);
         }
-        if self.exact {
-            if let Some(best) = leading(left, users, &next) {
-                next = best;
-            }
+        if self.exact
+            && let Some(best) = leading(left, users, &next)
+        {
+            next = best;
         }
         let length = T::of(squared_norm(&next).sqrt());
         if length > T::min_positive_value() && length.is_finite() {
