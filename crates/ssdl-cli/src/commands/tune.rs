@@ -34,7 +34,8 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     if let Some(plans) = input::plans(&args.prepare)? {
         options.prepare = plans;
     }
-    let table = input::read(&args.data, args.image)?;
+    let mut table = input::read(&args.data, args.image)?;
+    options.sample_weight = input::weights(&args.data, &mut table, false)?;
     options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<f32>(&args.data, table)?;
     cancel::listen(common.quiet);

@@ -2,6 +2,7 @@
 //! alternation that several methods use.
 
 mod coupled;
+mod doubts;
 mod learner;
 mod learnt;
 mod memory;
@@ -14,6 +15,7 @@ mod watch;
 
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
+pub(crate) use doubts::{scale_of_features, swallowed};
 pub use learner::{DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;
