@@ -117,6 +117,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -305,6 +308,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -343,6 +347,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -375,6 +380,9 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -733,6 +741,7 @@ class USSDL(DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -762,6 +771,7 @@ class USSDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -850,6 +860,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1023,6 +1036,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1056,6 +1070,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1095,6 +1110,9 @@ class LinearSVM(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1206,6 +1224,7 @@ class LinearSVM(FewLabelClassifier):
         max_epochs=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1220,6 +1239,7 @@ class LinearSVM(FewLabelClassifier):
         self.max_epochs = max_epochs
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1249,6 +1269,9 @@ class Ridge(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1348,6 +1371,7 @@ class Ridge(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1358,6 +1382,7 @@ class Ridge(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1386,6 +1411,9 @@ class Nearest(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1485,6 +1513,7 @@ class Nearest(FewLabelClassifier):
         n_neighbors=1,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1495,6 +1524,7 @@ class Nearest(FewLabelClassifier):
         self.n_neighbors = n_neighbors
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1541,6 +1571,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1658,6 +1691,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         max_iter=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1674,6 +1708,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         self.max_iter = max_iter
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1722,6 +1757,9 @@ class SelfTraining(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1842,6 +1880,7 @@ class SelfTraining(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1859,6 +1898,7 @@ class SelfTraining(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit

@@ -3,7 +3,7 @@
 mod studies;
 mod values;
 
-pub use studies::{Experiment, Tune};
+pub use studies::{By, Experiment, Tune};
 
 use std::path::PathBuf;
 
