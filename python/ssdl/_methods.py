@@ -490,6 +490,7 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -501,6 +502,7 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -580,6 +582,9 @@ class USSDL(DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.

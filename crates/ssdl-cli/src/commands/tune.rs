@@ -13,8 +13,8 @@ use crate::print::{Sheet, counted, percent, seconds};
 use crate::progress::FitCounter;
 use crate::{cancel, input, output, print};
 
-/// The preparation that is tried beside the default one.
-const OTHER_PREPARATION: [&str; 2] = ["standardise", "scale=5"];
+/// The preparations that are tried beside the default one.
+const OTHER_PREPARATIONS: [&[&str]; 2] = [&["scale=5"], &["standardise", "scale=5"]];
 
 /// Runs the command.
 pub fn run(args: &Tune, common: &Common) -> Outcome {
@@ -38,7 +38,12 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     let mut aim = Aim { by: criterion(args.by), preparations: Vec::new() };
     match input::plans(&args.prepare)? {
         Some(plans) => options.prepare = plans,
-        None => aim.preparations.extend(input::plans(&OTHER_PREPARATION.map(str::to_owned))?),
+        None => {
+            for steps in OTHER_PREPARATIONS {
+                let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
+                aim.preparations.extend(input::plans(&steps)?);
+            }
+        }
     }
     let mut table = input::read(&args.data, args.image)?;
     options.sample_weight = input::weights(&args.data, &mut table, false)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ssdl::fit::Silent;
+use ssdl::fit::{Silent, preparation};
 use ssdl::graph::{Connected, GraphKnobs};
 use ssdl::knobs::Knobbed;
 use ssdl::methods::{self, FitOptions, Method};
@@ -221,15 +221,10 @@ impl<'a, T: Real> Search<'a, T> {
         if self.method.describe().name == nearest.describe().name {
             return Ok(None);
         }
-        let options = FitOptions {
-            prepare: chosen.setting.prepare.clone(),
-            graph: None,
-            start: None,
-            ..self.options.clone()
-        };
         let mut other = Trial::new(Setting { knobs: Vec::new(), ..chosen.setting.clone() });
         for fold in 0..self.n_folds() {
             let samples = self.folds.without(fold, self.samples)?;
+            let options = FitOptions { graph: None, ..self.cold(&chosen.setting, &samples) };
             let model = nearest.fit(&[], samples, &options, &mut Silent)?;
             self.judge(&model, fold, &mut other);
         }
@@ -272,12 +267,8 @@ impl<'a, T: Real> Search<'a, T> {
     fn next_fold(&mut self, trial: &mut Trial) -> Result<()> {
         let fold = trial.folds;
         let samples = self.folds.without(fold, self.samples)?;
-        let graph = self.graph(&trial.setting)?;
-        let mut options = FitOptions {
-            prepare: trial.setting.prepare.clone(),
-            start: None,
-            ..self.options.clone()
-        };
+        let mut options = self.cold(&trial.setting, &samples);
+        let graph = self.graph(&options.prepare, &trial.setting)?;
         if let Some(graph) = graph {
             options.graph = Some(graph);
         }
@@ -286,6 +277,19 @@ impl<'a, T: Real> Search<'a, T> {
         self.monitor.done(self.fits, self.budget.fits.max(self.fits), "fits of the search");
         self.judge(&model, fold, trial);
         Ok(())
+    }
+
+    /// The options of a fit from a cold start. A preparation that is left to the samples is chosen now,
+    /// by those labels that are not hidden. Probabilities are calibrated only where they count.
+    fn cold(&self, setting: &Setting, samples: &Samples<T>) -> FitOptions<T> {
+        let FitOptions { image, seed, .. } = *self.options;
+        let prepare = if preparation::is_auto(&setting.prepare) {
+            preparation::choose(samples.features(), samples.labels(), image, seed)
+        } else {
+            setting.prepare.clone()
+        };
+        let calibrate = self.options.calibrate && self.by == Criterion::LogLoss;
+        FitOptions { prepare, start: None, calibrate, ..self.options.clone() }
     }
 
     /// Adds how the labels hidden in a fold fared.
@@ -302,24 +306,26 @@ impl<'a, T: Real> Search<'a, T> {
         trial.folds += 1;
     }
 
-    /// The graph of a setting, built once for all settings and folds that share it: it sees no labels.
-    /// `None` where the method builds its own.
-    fn graph(&mut self, setting: &Setting) -> Result<Option<Arc<Connected<T>>>> {
+    /// The graph of a setting, built once for all settings and folds with this preparation and the same
+    /// knobs of the graph. `None` where the method builds its own.
+    fn graph(
+        &mut self,
+        prepare: &[StepChoice],
+        setting: &Setting,
+    ) -> Result<Option<Arc<Connected<T>>>> {
         let Some(knobs) = self.graph_knobs(setting) else { return Ok(None) };
-        let known =
-            self.shared.iter().find(|one| one.prepare == setting.prepare && one.knobs == knobs);
+        let known = self.shared.iter().find(|one| one.prepare == prepare && one.knobs == knobs);
         if let Some(known) = known {
             return Ok(Some(known.graph.clone()));
         }
         let Self { samples, options, .. } = *self;
         let built = ssdl::threads::run(options.threads, || -> ssdl::Result<Connected<T>> {
             let features = samples.features().clone();
-            let (_, prepared) =
-                Pipeline::fit(&setting.prepare, features, options.image, options.seed)?;
+            let (_, prepared) = Pipeline::fit(prepare, features, options.image, options.seed)?;
             knobs.choose().build(&prepared)
         });
         let graph = Arc::new(built?);
-        let prepare = setting.prepare.clone();
+        let prepare = prepare.to_vec();
         self.shared.push(Shared { prepare, knobs, graph: graph.clone() });
         Ok(Some(graph))
     }
@@ -342,9 +348,7 @@ impl<'a, T: Real> Search<'a, T> {
         let from_samples = value("denoise").is_none_or(|count| count == "0");
         let has_graph = value("manifold").and_then(|weight| weight.parse().ok()) != Some(0.0);
         let all_take_part = self.options.sample_weight.iter().flatten().all(|weight| *weight > 0.0);
-        let is_plain = setting.prepare.iter().all(|step| step.name() != "auto")
-            && self.options.preparation.is_none()
-            && self.options.graph.is_none();
+        let is_plain = self.options.preparation.is_none() && self.options.graph.is_none();
         let fits = from_samples && has_graph && all_take_part && is_plain;
         (fits && knobs.n_neighbors < n_samples).then_some(knobs)
     }
@@ -374,6 +378,11 @@ mod tests {
         Samples::new(features, Labels::from_names(&names)).expect("sound")
     }
 
+    fn plain() -> FitOptions<f64> {
+        let prepare = vec!["scale=5".parse().expect("a step")];
+        FitOptions { threads: 1, prepare, calibrate: false, ..FitOptions::default() }
+    }
+
     fn pairs(knobs: &[(&str, &str)]) -> Vec<(String, String)> {
         knobs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
@@ -381,7 +390,7 @@ mod tests {
     #[test]
     fn a_setting_equal_to_the_initial_one_scores_the_same_whenever_it_comes() {
         let method = methods::find::<f64>("ssdl-ga").expect("known");
-        let (samples, options) = (samples(), FitOptions { threads: 1, ..FitOptions::default() });
+        let (samples, options) = (samples(), plain());
         let mut search = Search::new(
             method,
             &samples,
@@ -410,14 +419,14 @@ mod tests {
     #[test]
     fn a_shared_graph_gives_the_bits_of_a_fit_that_builds_its_own() {
         let method = methods::find::<f64>("ssdl-ga").expect("known");
-        let (samples, options) = (samples(), FitOptions { threads: 1, ..FitOptions::default() });
+        let (samples, options) = (samples(), plain());
         let by = Criterion::Accuracy;
         let mut search = Search::new(method, &samples, &options, by, Budget::default(), &Unwatched)
             .expect("labels suffice");
         for graph in ["lle", "heat"] {
             let knobs = [("n_atoms", "8"), ("max_iterations", "2"), ("graph", graph)];
             let setting = Setting { prepare: options.prepare.clone(), knobs: pairs(&knobs) };
-            let shared = search.graph(&setting).expect("built").expect("shared");
+            let shared = search.graph(&options.prepare, &setting).expect("built").expect("shared");
             let given = FitOptions { graph: Some(shared), ..options.clone() };
             let own = method.fit(&setting.knobs, samples.clone(), &options, &mut Silent);
             let same = method.fit(&setting.knobs, samples.clone(), &given, &mut Silent);
@@ -428,10 +437,10 @@ mod tests {
             prepare: options.prepare.clone(),
             knobs: pairs(&[("sparsity", "0.1"), ("graph", "heat")]),
         };
-        search.graph(&again).expect("there").expect("shared");
+        search.graph(&options.prepare, &again).expect("there").expect("shared");
         assert_eq!(search.shared.len(), 2, "the graph does not depend on sparsity");
         let denoised = Setting { knobs: pairs(&[("denoise", "2")]), ..again };
-        assert!(search.graph(&denoised).expect("none").is_none());
+        assert!(search.graph(&options.prepare, &denoised).expect("none").is_none());
     }
 
     #[test]

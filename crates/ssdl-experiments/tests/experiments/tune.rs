@@ -117,6 +117,8 @@ fn noise_is_no_gain_and_a_preparation_that_helps_is_one() {
     let method = methods::find::<f32>("ussdl").unwrap();
     let monitor = Counter::new(usize::MAX);
     let plain = samples(12);
+    let prepare = vec!["scale=5".parse().unwrap()];
+    let options = || FitOptions { prepare: prepare.clone(), ..options() };
     let aim = |by: Criterion, steps: &[&str]| {
         let steps: Vec<_> = steps.iter().map(|step| step.parse().unwrap()).collect();
         Aim { by, preparations: vec![steps] }
