@@ -84,8 +84,8 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
                 "the given graph covers only the samples of the last fit: fit all samples with a "
                 "graph of all"
             )
-        weights = self._weights.followed_by(len(rows), len(before))
-        labels = self._weights.all_rows(self._model.labels, -1)
+        weights = self._row_weights.followed_by(len(rows), len(before))
+        labels = self._row_weights.all_rows(self._model.labels, -1)
         labels = _labels.extended(self.classes_, labels, added, self.unlabeled, known)
         return self._learn_from(np.concatenate([before, rows]), labels, weights, start=self._model)
 

@@ -86,9 +86,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, graph = self._training_samples(X)
-        labels = self._weights.all_rows(self._model.labels, -1)
+        labels = self._row_weights.all_rows(self._model.labels, -1)
         labels = _labels.amended(self.classes_, labels, indices, y, self.unlabeled)
-        return self._learn_from(rows, labels, self._weights, graph=graph, start=self._model)
+        return self._learn_from(rows, labels, self._row_weights, graph=graph, start=self._model)
 
     def query(self, n=10, X=None):
         """Samples whose labels would help most (active learning), best first.
@@ -111,7 +111,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         rows = None if X is None else self._samples(X, self._model.precision)
         n = check_scalar(n, "n", Integral, min_val=0)
         chosen = self._model.query(n, rows, self._threads())
-        return chosen if X is not None else self._weights.row_numbers(chosen)
+        return chosen if X is not None else self._row_weights.row_numbers(chosen)
 
     def predict(self, X):
         """Predict the classes of samples, each independently of the others.
@@ -280,14 +280,14 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return other
 
     @property
-    def _weights(self):
+    def _row_weights(self):
         """Which samples of the last fit took part; all, if the model comes from a file."""
         return getattr(self, "_fit_weights", _weights.ALL)
 
     def _transduction(self, part):
         """Classes (0) or probabilities (2) of all samples, also of those left out of the fit."""
         found = self._learnt.transduction(self._threads())[part]
-        return self._weights.merged(found, part)
+        return self._row_weights.merged(found, part)
 
     @property
     def _learnt(self):
@@ -358,7 +358,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """The training samples and the graph that was given with them."""
         if X is not None:
             rows = self._samples(X, self._model.precision)
-            check_consistent_length(rows, self._weights.all_rows(self._model.labels, -1))
+            check_consistent_length(rows, self._row_weights.all_rows(self._model.labels, -1))
             return rows, getattr(self, "_training", (None, None))[1]
         if not hasattr(self, "_training"):
             raise SamplesError(

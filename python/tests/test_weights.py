@@ -54,7 +54,7 @@ def test_added_labels_count_rows_with_those_left_out(digits):
     model = small(ssdl.SSDLGA).fit(X, few, sample_weight=weights(len(X), out))
     model.add_labels([150, 151], y[[150, 151]])
     assert len(model.transduction_) == len(X)
-    labels = model._weights.all_rows(model._model.labels, -1)
+    labels = model._row_weights.all_rows(model._model.labels, -1)
     assert labels[150] == y[150] and labels[151] == y[151] and labels[3] == -1
 
 
