@@ -222,6 +222,13 @@ def common_parameters(module):
             "Height and width, if samples are images (pixels row by row).",
         ),
         (
+            "class_weight",
+            None,
+            'dict, "balanced" or None',
+            "How much the labels of each class count: a number above 0 by class, or all classes the "
+            "same however many labels each has. Only ratios matter.",
+        ),
+        (
             "unlabeled",
             None,
             "object",

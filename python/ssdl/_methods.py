@@ -122,6 +122,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -310,6 +313,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -348,6 +352,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -378,6 +383,9 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -477,6 +485,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):
         parts=3,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -487,6 +496,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):
         self.parts = parts
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -566,6 +576,9 @@ class USSDL(DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -727,6 +740,7 @@ class USSDL(DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -756,6 +770,7 @@ class USSDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -844,6 +859,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1017,6 +1035,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1050,6 +1069,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -2095,6 +2115,9 @@ class LinearSVM(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -2206,6 +2229,7 @@ class LinearSVM(FewLabelClassifier):
         max_epochs=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -2220,6 +2244,7 @@ class LinearSVM(FewLabelClassifier):
         self.max_epochs = max_epochs
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -2249,6 +2274,9 @@ class Ridge(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -2348,6 +2376,7 @@ class Ridge(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -2358,6 +2387,7 @@ class Ridge(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -2386,6 +2416,9 @@ class Nearest(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -2485,6 +2518,7 @@ class Nearest(FewLabelClassifier):
         n_neighbors=1,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -2495,6 +2529,7 @@ class Nearest(FewLabelClassifier):
         self.n_neighbors = n_neighbors
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -2541,6 +2576,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -2658,6 +2696,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         max_iter=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -2674,6 +2713,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         self.max_iter = max_iter
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -2722,6 +2762,9 @@ class SelfTraining(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -2842,6 +2885,7 @@ class SelfTraining(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -2859,6 +2903,7 @@ class SelfTraining(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit

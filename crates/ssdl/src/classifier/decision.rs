@@ -184,10 +184,22 @@ impl<T: Real> Decision<T> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub(crate) enum SavedDecision {
-    Linear { sharpness: f64 },
-    Vote { voters: Voters },
-    Residual { sharpness: f64, class_of_atoms: Vec<usize> },
-    Mixture { members: Vec<SavedMember> },
+    Linear {
+        sharpness: f64,
+    },
+    Vote {
+        voters: Voters,
+        /// Whether votes count differently.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        weighted: bool,
+    },
+    Residual {
+        sharpness: f64,
+        class_of_atoms: Vec<usize>,
+    },
+    Mixture {
+        members: Vec<SavedMember>,
+    },
 }
 
 impl<T: Real> Decision<T> {
@@ -195,7 +207,9 @@ impl<T: Real> Decision<T> {
     pub(crate) fn saved(&self) -> SavedDecision {
         match &self.0 {
             Kind::Linear { sharpness, .. } => SavedDecision::Linear { sharpness: *sharpness },
-            Kind::Vote(vote) => SavedDecision::Vote { voters: vote.voters },
+            Kind::Vote(vote) => {
+                SavedDecision::Vote { voters: vote.voters, weighted: vote.weights.is_some() }
+            }
             Kind::Residual(residual) => SavedDecision::Residual {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
@@ -211,7 +225,11 @@ impl<T: Real> Decision<T> {
                 ("weights", Stored::Matrix(Cow::Borrowed(&classifier.weights))),
                 ("bias", Stored::List(&classifier.bias)),
             ],
-            Kind::Vote(vote) => vec![("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)))],
+            Kind::Vote(vote) => {
+                let shares = ("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)));
+                let weights = vote.weights.iter().map(|list| ("vote_weights", Stored::List(list)));
+                std::iter::once(shares).chain(weights).collect()
+            }
             Kind::Residual(_) => Vec::new(),
             Kind::Mixture(members) => mixture::stored(members),
         }
@@ -240,8 +258,9 @@ impl<T: Real> Decision<T> {
             SavedDecision::Vote { .. } if n_atoms.is_some() => {
                 Err(source.refuse("it has atoms, but its samples vote"))
             }
-            SavedDecision::Vote { voters } => {
-                Vote::restore(*voters, source, labels, attachment).map(Self::vote)
+            SavedDecision::Vote { voters, weighted } => {
+                let kind = (*voters, *weighted);
+                Vote::restore(kind, source, labels, attachment).map(Self::vote)
             }
             SavedDecision::Mixture { members } => {
                 mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)

@@ -2,6 +2,7 @@
 //! alternation that several methods use.
 
 mod coupled;
+mod doubts;
 pub(crate) mod few_atoms;
 mod learner;
 mod learnt;
@@ -15,6 +16,7 @@ mod watch;
 
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
+pub(crate) use doubts::{scale_of_features, swallowed};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
 pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};

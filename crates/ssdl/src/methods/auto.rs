@@ -51,6 +51,10 @@ fn members() -> (SsdlGa, Ridge, LabelSpreading) {
 impl Learner for Auto {
     const DESCRIPTION: Description = DESCRIPTION;
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         let (first, second, third) = members();
         let all = [first.bytes(sizes), second.bytes(sizes), third.bytes(sizes)];

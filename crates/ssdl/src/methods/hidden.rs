@@ -67,11 +67,12 @@ impl Hidden {
             let mut assigned = given.labels.assigned().to_vec();
             let own = (0..self.places.len()).filter(|&at| self.fold_of[at] == fold);
             let own: Vec<usize> = own.collect();
-            own.iter().for_each(|&at| assigned[self.places[at]] = None);
+            let out: Vec<usize> = own.iter().map(|&at| self.places[at]).collect();
+            out.iter().for_each(|&place| assigned[place] = None);
             let part = Given {
                 samples: given.samples.clone(),
                 labels: Labels::new(given.labels.classes().to_vec(), assigned)?,
-                weights: given.weights.clone(),
+                weights: given.weights.without_classes(&out, &given.labels),
                 graph: given.graph,
                 start: None,
                 seed: given.seed,
@@ -99,7 +100,7 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     Some(Given {
         samples: given.samples.select_columns(&chosen),
         labels: given.labels.select(&chosen),
-        weights: chosen.iter().map(|&place| given.weights[place]).collect(),
+        weights: given.weights.select(&chosen),
         graph: None,
         start: None,
         seed: given.seed,

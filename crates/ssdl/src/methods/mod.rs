@@ -89,6 +89,12 @@ pub trait Learner: Knobbed {
         knobs
     }
 
+    /// Whether the weights of samples and classes act on the result, with these knobs. Where not, the
+    /// user is told.
+    fn uses_weights(&self) -> bool {
+        false
+    }
+
     /// Peak bytes of a fit of this size, samples included.
     fn bytes(&self, sizes: &Sizes) -> u64;
 
