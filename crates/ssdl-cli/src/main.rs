@@ -51,6 +51,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Experiment(args) => commands::experiment::run(args, common),
         Command::Tune(args) => commands::tune::run(args, common),
         Command::Data(args) => commands::data::run(args, common),
+        Command::Licences(args) => commands::licences::run(args, common),
     }
 }
 
@@ -63,10 +64,9 @@ fn refuse(error: &clap::Error) -> Outcome {
             let _ = error.print();
             Ok(())
         }
-        ErrorKind::MissingSubcommand => Err(Failure::Misuse(format!(
-            "a command is missing: {}; see `ssdl --help`",
-            args::COMMANDS.join(", ")
-        ))),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::Misuse(args::missing_command()))
+        }
         _ => Err(Failure::Misuse(args::in_one_line(error))),
     }
 }
@@ -74,10 +74,12 @@ fn refuse(error: &clap::Error) -> Outcome {
 fn ask_for_a_report(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
     let message = panic.payload_as_str().unwrap_or("unknown").replace('\n', " ");
+    // Packages without an address end the sentence here.
+    let address = Some(env!("CARGO_PKG_REPOSITORY")).filter(|address| !address.is_empty());
     print::to_stderr(&format!(
-        "ssdl: this is a bug in ssdl {}: {message}{}; please report it with the command you ran at {}/issues",
+        "ssdl: this is a bug in ssdl {}: {message}{}; please report it with the command you ran{}",
         env!("CARGO_PKG_VERSION"),
         place.unwrap_or_default(),
-        env!("CARGO_PKG_REPOSITORY"),
+        address.map(|address| format!(" at {address}/issues")).unwrap_or_default(),
     ));
 }

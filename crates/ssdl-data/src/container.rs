@@ -10,7 +10,7 @@ use crate::{Column, Error, ReadOptions, Result};
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "fea", "arr_0"];
 
 /// Names under which labels are usually saved.
-const LABELS: [&str; 5] = ["y", "labels", "label", "target", "gnd"];
+const LABELS: [&str; 6] = ["y", "Y", "labels", "label", "target", "gnd"];
 
 /// A file of named arrays.
 pub(crate) trait Container {
