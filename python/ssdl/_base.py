@@ -18,7 +18,17 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _labels, _ssdl
-from ._request import as_text, as_value, reporter, samples, seed, shape, steps, threads
+from ._request import (
+    as_text,
+    as_value,
+    digest,
+    reporter,
+    samples,
+    seed,
+    shape,
+    steps,
+    threads,
+)
 from .errors import FitWarning, SamplesError
 from .graphs import given
 
@@ -257,6 +267,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         state = dict(super().__getstate__())
         # The caller's own array: a pickle holds only the model.
         state.pop("_training", None)
+        state.pop("_training_digest", None)
         return state
 
     def __copy__(self):
@@ -296,22 +307,27 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             rows = self._samples(X, [np.float64, np.float32], reset=True)
             labels = _labels.read(y, self.unlabeled)
             check_consistent_length(rows, labels.indices)
-            return self._learn_from(rows, labels, graph=graph)
+            # An array of our own is not written to by others.
+            shared = not isinstance(X, np.ndarray) or np.may_share_memory(rows, X)
+            return self._learn_from(rows, labels, graph=graph, shared=shared)
         except BaseException:
             # The existing model was fitted on other samples.
             for name in SAMPLE_ATTRIBUTES:
                 vars(self).pop(name, None)
             vars(self).update(before)
             raise
+    def _learn_from(self, rows, labels, graph=None, start=None, shared=True):
+        """Call the library; if it fails, the estimator stays as it was.
 
-    def _learn_from(self, rows, labels, graph=None, start=None):
-        """Call the library; if it fails, the estimator stays as it was."""
+        Rows that are ``shared`` with the caller are used again only if nothing was written to them.
+        """
         request = self._request(labels) | {"graph": given(graph, len(rows)), "start": start}
         model, notices = _ssdl.fit(rows, labels.indices, request, self._report())
         for notice in notices:
             warnings.warn(notice, FitWarning, stacklevel=4)
         self._model = model
         self._training = (rows, graph)
+        self._training_digest = digest(rows) if shared else None
         self.classes_ = labels.classes
         if model.reached_limit:
             warnings.warn(
@@ -338,13 +354,23 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
                 "files and pickles do not hold the raw training samples: pass them to add_labels "
                 "as X, or fit again"
             )
-        return self._training
+        return self._unchanged_training()
+
+    def _unchanged_training(self):
+        """The training samples, if they are still those of the fit."""
+        rows, graph = self._training
+        if self._training_digest not in (None, digest(rows)):
+            raise SamplesError(
+                "the array given to fit was written to since: pass the samples of the fit as X, or "
+                "fit again"
+            )
+        return rows, graph
 
     def _samples(self, X, dtype, reset=False):
         if reset:
             self._nameless = False
         elif getattr(self, "_nameless", False) and hasattr(X, "to_numpy"):
-            # A file does not keep column names: there is nothing to compare them with.
+            # The fit had no column names: there is nothing to compare these with.
             X = X.to_numpy()
         return samples(self, X, dtype, reset=reset, limit=getattr(self, "memory_limit", None))
 
@@ -357,6 +383,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "method": self._method,
             "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
             "classes": labels.names,
+            "label_type": labels.kind,
+            "feature_names": self._feature_names(),
             "prepare": steps(self.prepare),
             "image": None if self.image_shape is None else shape(self.image_shape),
             "seed": seed(self.random_state),
@@ -364,6 +392,10 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "calibrate": bool(self.calibrate),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
         }
+
+    def _feature_names(self):
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     def _report(self):
         # Every iteration of every method with atoms has this step.
@@ -389,9 +421,11 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             random_state=model.seed,
         )
         estimator._model = model
-        estimator.classes_ = _labels.from_names(model.classes)
+        estimator.classes_ = _labels.from_names(model.classes, model.label_type)
         estimator.n_features_in_ = model.n_features
-        estimator._nameless = True
+        estimator._nameless = model.feature_names is None
+        if model.feature_names is not None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         return estimator
 
 

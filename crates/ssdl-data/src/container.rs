@@ -106,6 +106,7 @@ mod tests {
         let both = |x: &str, y: &str| (x.to_owned(), Some(y.to_owned()));
         assert_eq!(chosen(&["fea", "gnd", "other"], &options).expect("found"), both("fea", "gnd"));
         assert_eq!(chosen(&["label", "pixels"], &options).expect("found"), both("pixels", "label"));
+        assert_eq!(chosen(&["X", "Y"], &options).expect("found"), both("X", "Y"));
         assert_eq!(chosen(&["pixels"], &options).expect("found"), ("pixels".into(), None));
     }
 

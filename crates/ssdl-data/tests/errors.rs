@@ -212,8 +212,10 @@ fn decompression_bombs_are_not_unpacked_completely() {
 /// The limit grows with the file: 64 MiB are plenty for a hundred kilobytes.
 #[test]
 fn the_limit_of_unpacking_is_in_proportion_to_the_file() {
-    let bomb = packed(&vec![b'1'; 80 << 20]);
-    assert!(bomb.len() < 1 << 20);
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gz.write_all(&vec![b'1'; 80 << 20]).unwrap();
+    let bomb = gz.finish().unwrap();
+    assert!(bomb.len() < 1 << 17);
     let any = ReadOptions::default();
     let error = refused_bytes(".csv.gz", &bomb, &any);
     assert!(matches!(error, Error::TooLarge { limit: 0x400_0000, .. }), "{error}");
