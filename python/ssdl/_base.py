@@ -316,6 +316,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
                 vars(self).pop(name, None)
             vars(self).update(before)
             raise
+
     def _learn_from(self, rows, labels, graph=None, start=None, shared=True):
         """Call the library; if it fails, the estimator stays as it was.
 

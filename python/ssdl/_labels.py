@@ -4,7 +4,6 @@ The marker of unlabelled samples is compared element by element: comparing an ar
 number only gives a warning in NumPy.
 """
 
-import datetime
 import re
 import warnings
 from dataclasses import dataclass
@@ -17,8 +16,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from .errors import FitWarning, LabelsError, ShapeError
 
 MARKER = -1
-# Python's own types of labels, by their names in a model file; a datetime is a date, too.
-OBJECTS = {"object": str, "datetime": datetime.datetime, "date": datetime.date}
 # Types of NumPy that a model file may name.
 NUMERIC = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|(datetime|timedelta)64\[\w+\]")
 
@@ -48,10 +45,7 @@ class Labels:
         words = {"U": "text", "b": "bool", "S": "bytes"}
         if self.classes.dtype.kind != "O":
             return words.get(self.classes.dtype.kind, self.classes.dtype.name)
-        for name, kind in OBJECTS.items():
-            if len(self.classes) and all(isinstance(value, kind) for value in self.classes):
-                return name
-        return None
+        return "object" if all(isinstance(value, str) for value in self.classes) else None
 
 
 def read(y, unlabeled, classes=None):
@@ -151,15 +145,19 @@ def _as_objects(classes, indices):
     values = np.full(len(indices), None, dtype=object)
     labelled = np.flatnonzero(indices >= 0)
     chosen = classes[indices[labelled]]
-    # Lists of fine dates are lists of numbers.
-    values[labelled] = list(chosen) if classes.dtype.kind in "mM" else chosen.tolist()
+    values[labelled] = _listed(chosen)
     return values
+
+
+def _listed(values):
+    """Python values; lists of fine dates would be lists of numbers."""
+    return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
 def _unmarked(values, unlabeled, classes):
     """Labels as objects, in the type of the classes if they fit; None for markers."""
     known, values = is_labelled(values, unlabeled, classes)
-    labels = tidy(values[known]).tolist()
+    labels = _listed(tidy(values[known]))
     # NaN among whole numbers has made them floats.
     if classes.dtype.kind in "iu" and all(isinstance(v, float) and v.is_integer() for v in labels):
         labels = [int(value) for value in labels]
@@ -182,8 +180,11 @@ def as_column(y):
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if np.ma.isMaskedArray(y):
-        # What is masked is not there; the elements of a list are None instead.
-        y = y.data if not np.ma.is_masked(y) else y.astype(object).filled(None)
+        # What is masked is not there.
+        masked, y = np.ma.getmaskarray(y), y.data
+        if masked.any():
+            y = np.array(y, dtype=object)
+            y[masked] = None
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
         # NumPy would turn None, NaN and numbers among text into text.
         y = np.array(y, dtype=object)
@@ -280,11 +281,8 @@ def _of_kind(names, kind):
         return np.array([name == "True" for name in names])
     if kind == "bytes":
         return np.array([name.encode("latin-1") for name in names])
-    if kind in OBJECTS:
-        values = names if kind == "object" else [OBJECTS[kind].fromisoformat(v) for v in names]
-        classes = np.empty(len(values), dtype=object)
-        classes[:] = values
-        return classes
+    if kind == "object":
+        return np.array(names, dtype=object)
     if kind is None or not NUMERIC.fullmatch(kind):
         return None
     dtype = np.dtype(kind)
