@@ -111,7 +111,7 @@ pub struct Data {
     pub array: Option<String>,
     /// Let compressed data unpack to this much [default: 200 times its size, at
     /// least 64 MiB]
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
     pub unpack_limit: Option<u64>,
 }
 
@@ -164,7 +164,7 @@ pub struct Fit {
     #[arg(long, default_value = "single")]
     pub precision: Precision,
     /// Refuse a fit that needs more memory than this, such as 2GB
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]
