@@ -28,8 +28,9 @@ pub struct ReadOptions {
     pub unlabelled: Option<String>,
     /// Height and width to which the images of a folder are resized; `None`: all must be the same.
     pub image: Option<[usize; 2]>,
-    /// Maximum number of bytes that a compressed file may unpack to.
-    pub max_unpacked: u64,
+    /// Maximum number of bytes that a compressed file may unpack to; `None`: 200 times its own size,
+    /// and at least 64 MiB. For the images of a folder together; `None`: 4 GiB.
+    pub max_unpacked: Option<u64>,
 }
 
 impl Default for ReadOptions {
@@ -43,8 +44,16 @@ impl Default for ReadOptions {
             features_array: None,
             unlabelled: None,
             image: None,
-            max_unpacked: 4 << 30,
+            max_unpacked: None,
         }
+    }
+}
+
+impl ReadOptions {
+    /// Bytes that a compressed file of this size may unpack to.
+    pub(crate) fn unpacked_limit(&self, packed: usize) -> u64 {
+        let in_proportion = (packed as u64).saturating_mul(200).max(64 << 20);
+        self.max_unpacked.unwrap_or(in_proportion)
     }
 }
 
