@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// How to read a file; the default detects everything and expects no label column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The format; `None` decides by the file's name, then by its first bytes.
     pub format: Option<Format>,
@@ -31,22 +31,6 @@ pub struct ReadOptions {
     /// Maximum number of bytes that a compressed file may unpack to; `None`: 200 times its own size,
     /// and at least 64 MiB. For the images of a folder together; `None`: 4 GiB.
     pub max_unpacked: Option<u64>,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            header: None,
-            label_column: None,
-            label_optional: false,
-            n_features: None,
-            features_array: None,
-            unlabelled: None,
-            image: None,
-            max_unpacked: None,
-        }
-    }
 }
 
 impl ReadOptions {

@@ -176,10 +176,10 @@ const WEIGHTS_NOT_USED: &str = "the weights are not used: with these knobs the m
                                 samples; those of weight zero are left out";
 
 /// The samples that take part, the start with their codes, and their weights.
-fn weigh<'a, T: Real>(
-    samples: Samples<T>,
-    options: &'a FitOptions<T>,
-) -> Result<(Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>)> {
+type Weighed<'a, T> = (Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>);
+
+/// Leaves out what has no weight.
+fn weigh<'a, T: Real>(samples: Samples<T>, options: &'a FitOptions<T>) -> Result<Weighed<'a, T>> {
     let of_samples = options.sample_weight.as_deref();
     let start = options.start.as_ref().map(Cow::Borrowed);
     let n_samples = samples.n_samples();
