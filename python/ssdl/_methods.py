@@ -1114,14 +1114,20 @@ class JDL(DictionaryClassifier):
         number above 0.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1170,6 +1176,8 @@ class JDL(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1237,9 +1245,11 @@ class JDL(DictionaryClassifier):
         unlabelled_weight=0.5,
         ridge=2.5,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1255,7 +1265,9 @@ class JDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1306,14 +1318,20 @@ class OSSDL(DictionaryClassifier):
         a whole number, 1 or more.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1362,6 +1380,8 @@ class OSSDL(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1435,9 +1455,11 @@ class OSSDL(DictionaryClassifier):
         ridge=0.25,
         batch_size=32,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1455,7 +1477,9 @@ class OSSDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1509,14 +1533,20 @@ class LCRLSDLA(DictionaryClassifier):
         Allowed: a whole number, 1 or more.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1565,6 +1595,8 @@ class LCRLSDLA(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1641,9 +1673,11 @@ class LCRLSDLA(DictionaryClassifier):
         ridge=2.5,
         start_iterations=10,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1662,7 +1696,9 @@ class LCRLSDLA(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1710,14 +1746,20 @@ class LCKSVD(DictionaryClassifier):
         Whether an atom and its coefficients are minimised together or only improved.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1766,6 +1808,8 @@ class LCKSVD(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -1839,9 +1883,11 @@ class LCKSVD(DictionaryClassifier):
         start_iterations=10,
         exact=False,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -1859,7 +1905,9 @@ class LCKSVD(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1916,14 +1964,20 @@ class SupGraphDL(DictionaryClassifier):
         Allowed: a number above 0.
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('scale=5',)
+    prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1972,6 +2026,8 @@ class SupGraphDL(DictionaryClassifier):
 
     - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
     - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
     - ``pca=COUNT``: the COUNT leading principal components of the training samples
     - ``projection=COUNT``: COUNT random directions that roughly keep distances
     - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
@@ -2054,9 +2110,11 @@ class SupGraphDL(DictionaryClassifier):
         learn_features=False,
         smoothness=0.1,
         sparse_output=False,
-        prepare=("scale=5",),
+        prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
+        calibrate=True,
         memory_limit=None,
         random_state=0,
         n_jobs=None,
@@ -2077,7 +2135,9 @@ class SupGraphDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
