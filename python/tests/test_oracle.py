@@ -134,7 +134,14 @@ def test_the_objective_is_what_its_formula_gives(model, problem):
 )
 @pytest.mark.parametrize("normalised", [False, True])
 def test_the_objective_heeds_every_graph(name, build, normalised, problem):
-    model = small(ssdl.SSDLGA, prepare=(), graph=name, normalise_trace=normalised, **WEIGHTS)
+    model = small(
+        ssdl.SSDLGA,
+        prepare=(),
+        graph=name,
+        normalise_trace=normalised,
+        voting="paper",
+        **WEIGHTS,
+    )
     model.fit(problem["X"], problem["few"])
     laplacian = graphs.laplacian(build(problem["X"])).toarray()
     if normalised:

@@ -146,7 +146,7 @@ fn learn<K: Learner, T: Real>(
     let has_prior = origin.knobs.iter().any(|(name, _)| *name == "prior");
     let model = Model::new(origin, given, learnt, turns.into_record());
     model.check()?;
-    let doubt = swallowed(&model.transduction().classes, model.training_labels(), has_prior);
+    let doubt = swallowed(&model.found_classes(), model.training_labels(), has_prior);
     doubt.iter().for_each(|sentence| watch.notice(sentence));
     Ok(model)
 }

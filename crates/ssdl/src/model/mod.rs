@@ -277,6 +277,12 @@ impl<T: Real> Model<T> {
         self.prediction(self.decision.of_training(&self.known()), self.codes.clone())
     }
 
+    /// The classes that the fit found for its samples, without a copy of their codes.
+    pub(crate) fn found_classes(&self) -> Vec<usize> {
+        let verdict = self.decision.of_training(&self.known());
+        verdict.scores.iter_columns().map(best).collect()
+    }
+
     fn known(&self) -> Known<'_, T> {
         Known {
             atoms: self.atoms(),
