@@ -184,8 +184,8 @@ def test_batches_give_nearly_what_all_samples_give(coder, digits):
     whole = small(type(coder)).fit(X, few)
     assert parts.codes_.shape == (300, 30)
     assert labels_of(parts) == labels_of(whole)
-    assert parts.objective_["total"] <= 1.03 * whole.objective_["total"]
-    assert np.mean(parts.transduction_ == whole.transduction_) >= 0.9
+    assert parts.objective_["total"] <= 1.08 * whole.objective_["total"]
+    assert np.mean(parts.transduction_ == whole.transduction_) >= 0.8
     gap = whole.score(digits["new"], digits["truth"]) - parts.score(digits["new"], digits["truth"])
     assert gap <= 0.1
 

@@ -1,7 +1,7 @@
 //! Damaged and made-up inputs for everything that reads: no input may crash it, hang it or make it take
 //! much memory.
 //!
-//! An input is a sound one, [mutated](mutate) by a seed. Each [`Target`] is one reader.
+//! An input is a sound one, mutated by a seed. Each [`Target`] is one reader.
 
 mod mutate;
 mod seeds;

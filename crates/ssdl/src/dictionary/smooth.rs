@@ -29,7 +29,7 @@ impl<T: Real> Smooth<'_, T> {
     /// what the other atoms leave of them, $E$:
     ///
     /// $$d=(\lVert a\rVert^2I+\alpha L_f)^{-1}Ea,\quad d\leftarrow d/\lVert d\rVert,\quad
-    /// a=(I+\beta L_c[I,I])^{-1}E^\top d.$$
+    /// a=(I+\beta L_{c,II})^{-1}E^\top d.$$
     ///
     /// Unused atoms are left alone. Cost $4n\,\mathrm{nnz}(A)$, a few products with $L_f$ for each atom, and a
     /// factorisation of the size of its users. Returns $X-DA$.
