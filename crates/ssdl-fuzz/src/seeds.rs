@@ -18,6 +18,7 @@ pub fn text() -> Vec<Vec<u8>> {
         "5.1;3.5;a\n4.9;3.0;b\n",
         "\u{feff}\"a, b\",c\r\n1,\"2\"\r\n\r\n3,4\r\n",
         "1\t2\tx\n3\t4\tNA\n",
+        "1\t2\n3\t4\n",
         "# comment\n  1 2 3\n4 5 6\n",
         "label\na\n\nb\n-1\nnan\n",
     ];
