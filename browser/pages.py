@@ -284,7 +284,10 @@ def rare(bench, page):
     many = samples({name: of_kinds[name] for name in ["common", "apart"]}, 80, lambda _: 30)
     few = samples({"rare": of_kinds["rare"]}, 2, lambda _: 2, seed=9, spread=0.1)
     data = bench.table("rare.csv", ["one", "two", "three", "four", "kind"], many + few)
-    fit(bench, page, data, "rare.ssdl", "--set", "n_atoms=20")
+    # With measured votes it would be predicted.
+    knobs = ["n_atoms=20", "voting=paper", "ridge=1"]
+    options = [word for knob in knobs for word in ("--set", knob)]
+    fit(bench, page, data, "rare.ssdl", *options, "--prepare", "scale=5")
 
 
 def many(bench, page):
