@@ -16,28 +16,28 @@ use crate::reference::Reference;
 const TURNS: usize = 3;
 
 /// The prototype, its data set, the method, and the knobs that are not its defaults.
-const PEERS: &[(&str, &str, &str, &[&str])] = &[
-    ("ossdl", "usps", "ossdl", &["n_atoms=200"]),
-    ("jdl", "usps", "jdl", &["n_atoms=200", "tolerance=0"]),
-    ("lcrlsdla", "usps", "lc-rlsdla", &["n_atoms=200"]),
-    ("ossdl", "mnist", "ossdl", &["n_atoms=200"]),
-    ("jdl", "mnist", "jdl", &["n_atoms=200", "tolerance=0"]),
-    ("lcrlsdla", "mnist", "lc-rlsdla", &["n_atoms=200"]),
+const PEERS: &[(&str, &str, &str, &[&[&str]])] = &[
+    ("ossdl", "usps", "ossdl", &[&["n_atoms=200"]]),
+    ("jdl", "usps", "jdl", &[&["n_atoms=200", "tolerance=0"]]),
+    ("lcrlsdla", "usps", "lc-rlsdla", &[&["n_atoms=200"]]),
+    ("ossdl", "mnist", "ossdl", &[&["n_atoms=200"]]),
+    ("jdl", "mnist", "jdl", &[&["n_atoms=200", "tolerance=0"]]),
+    ("lcrlsdla", "mnist", "lc-rlsdla", &[&["n_atoms=200"]]),
     (
         "lcksvd",
         "ar",
         "lc-ksvd",
-        &[
+        &[&[
             "n_atoms=495",
             "n_nonzero=20",
             "consistency=0.04",
             "discrimination=0.04",
             "ridge=4",
             "tolerance=0",
-        ],
+        ]],
     ),
-    ("supgraphdl", "ar", "sup-graph-dl", GRAPHS),
-    ("supgraphdl-l", "ar", "sup-graph-dl", GRAPHS_LEARNT),
+    ("supgraphdl", "ar", "sup-graph-dl", &[GRAPHS]),
+    ("supgraphdl-l", "ar", "sup-graph-dl", &[GRAPHS, &["learn_features=true"]]),
 ];
 
 const GRAPHS: &[&str] = &[
@@ -49,18 +49,6 @@ const GRAPHS: &[&str] = &[
     "ridge=400",
     "refit_ridge=0.4",
     "tolerance=0",
-];
-
-const GRAPHS_LEARNT: &[&str] = &[
-    "n_atoms=297",
-    "n_nonzero=20",
-    "feature_manifold=0.4",
-    "manifold=1",
-    "discrimination=0.04",
-    "ridge=400",
-    "refit_ridge=0.4",
-    "tolerance=0",
-    "learn_features=true",
 ];
 
 /// Fits each prototype once and the method on the same samples, and returns the section of the report.
@@ -76,6 +64,7 @@ pub fn measure(setting: &Setting, python: &Reference<'_>) -> Outcome<String> {
     ]);
     let knobs = Map::new();
     for &(prototype, data, method, chosen) in PEERS {
+        let chosen = chosen.concat();
         println!("{prototype} on {data}");
         let folder = setting.folder.join(format!("peer-{prototype}-{data}"));
         let (theirs, their_accuracy) = python.time_peer(prototype, data, &folder)?;

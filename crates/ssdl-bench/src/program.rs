@@ -162,6 +162,11 @@ impl<'a> Problem<'a> {
         for (name, value) in self.knobs {
             command.arg("--set").arg(format!("{name}={value}"));
         }
+        // What it is compared with has the paper's votes and no calibration.
+        if self.knobs.contains_key("sharpness") {
+            command.args(["--set", "voting=paper"]);
+        }
+        command.args(["--calibrate", "no"]);
         command.args(self.arguments);
         command.args(["--threads", &threads.to_string(), "--json"]);
         command

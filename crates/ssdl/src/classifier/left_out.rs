@@ -25,6 +25,14 @@ pub struct LeftOut {
     pub right: Vec<bool>,
 }
 
+impl LeftOut {
+    /// The strength with the least error; the smaller one where several have it.
+    #[must_use]
+    pub fn least(seen: Vec<Self>) -> Option<Self> {
+        seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a })
+    }
+}
+
 /// What the nearest other sample gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestLeftOut {

@@ -10,15 +10,13 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::decision::{Coded, Known, Verdict, judge_linearly};
-use super::{Calibration, LinearClassifier, Vote, Voters};
+use super::{Calibration, LinearClassifier, SHARPNESS, Vote, Voters};
 use crate::graph::{Attachment, Rule};
 use crate::stored::{Source, Stored};
 use crate::{Labels, Matrix, Real, Result};
 
 /// Weights below this are not worth a member's time.
 const MIN_WEIGHT: f64 = 0.1;
-/// $r$ of the memberships where no label could be hidden: the default of SSDL-GA.
-const SHARPNESS: f64 = 1.7;
 /// Rounds in which weights are found.
 const ROUNDS: usize = 200;
 

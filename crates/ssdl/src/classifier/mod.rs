@@ -39,6 +39,9 @@ pub use vote::{Vote, Voters};
 
 use crate::{Matrix, Real};
 
+/// $r$ of memberships where there is no knob for it: the default of SSDL-GA.
+pub(crate) const SHARPNESS: f64 = 1.7;
+
 /// One linear score per class: $s=W^\top a+b$.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearClassifier<T> {

@@ -5,7 +5,7 @@
 //! about the classes: votes count, and the paper's ridge is right. Where they do much worse, votes
 //! would only repeat mistakes, and the ridge is the one that foretells labels best.
 
-use super::left_out::{left_out, nearest_left_out};
+use super::left_out::{LeftOut, left_out, nearest_left_out};
 use super::{MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
@@ -53,7 +53,7 @@ impl Outlook {
         let multiples: &[f64] = if knobs.ridge == AutoOr::Auto { &MULTIPLES } else { &[1.0] };
         let strengths: Vec<f64> = multiples.iter().map(|multiple| multiple * paper).collect();
         let seen = left_out(&known, &classes, n_classes, &strengths);
-        let least = seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a });
+        let least = LeftOut::least(seen);
         let near = nearest_left_out(&known, &classes, n_classes);
         let behind = least.as_ref().zip(near).map_or(0.0, |(one, near)| one.skill - near.skill);
         let trust = (1.0 - behind / DISTRUST).clamp(0.0, 1.0);

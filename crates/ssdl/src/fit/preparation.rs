@@ -4,7 +4,7 @@
 //! labels, by a ridge classifier and by the nearest sample, whichever does better. The first candidate
 //! stays unless another gains more labels than chance would give it.
 
-use crate::classifier::{left_out, nearest_left_out};
+use crate::classifier::{LeftOut, left_out, nearest_left_out};
 use crate::samples::prepare::{Pipeline, StepChoice, candidates};
 use crate::samples::split::excerpt;
 use crate::{Labels, Matrix, Real};
@@ -65,7 +65,7 @@ fn rightly_foretold<T: Real>(samples: &Matrix<T>, labels: &Labels) -> Option<Vec
     let known = samples.select_columns(&labels.labelled());
     let (classes, n_classes) = (labels.known_classes(), labels.classes().len());
     let seen = left_out(&known, &classes, n_classes, &STRENGTHS);
-    let ridge = seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a })?;
+    let ridge = LeftOut::least(seen)?;
     let near = nearest_left_out(&known, &classes, n_classes)?;
     Some(if near.skill > ridge.skill { near.right } else { ridge.right })
 }

@@ -90,19 +90,7 @@ fn learn<K: Learner, T: Real>(
     let (samples, start, weights) = weigh(samples, options)?;
     check_labels(samples.labels(), watch)?;
     let (features, labels) = samples.into_parts();
-    let is_fresh = options.preparation.is_none();
-    let doubt = scale_of_features(&features, &options.prepare, options.image.is_some());
-    doubt.iter().filter(|_| is_fresh).for_each(|sentence| watch.notice(sentence));
-    let (preparation, samples) = match &options.preparation {
-        Some(known) => (known.clone(), known.apply(features)?),
-        None => {
-            let (image, seed) = (options.image, options.seed);
-            let chosen = preparation::is_auto(&options.prepare)
-                .then(|| preparation::choose(&features, &labels, image, seed));
-            let steps = chosen.as_deref().unwrap_or(&options.prepare);
-            Pipeline::fit(steps, features, image, seed)?
-        }
-    };
+    let (preparation, samples) = prepared(features, &labels, options, watch)?;
     if stop::armed().is_set() {
         return Err(Error::Cancelled);
     }
@@ -149,6 +137,24 @@ fn learn<K: Learner, T: Real>(
     let doubt = swallowed(&model.found_classes(), model.training_labels(), has_prior);
     doubt.iter().for_each(|sentence| watch.notice(sentence));
     Ok(model)
+}
+
+/// The preparation, known or fitted, and the prepared samples.
+fn prepared<T: Real>(
+    features: Matrix<T>,
+    labels: &Labels,
+    options: &FitOptions<T>,
+    watch: &mut dyn Watch,
+) -> Result<(Pipeline<T>, Matrix<T>)> {
+    if let Some(known) = &options.preparation {
+        return Ok((known.clone(), known.apply(features)?));
+    }
+    let (image, seed) = (options.image, options.seed);
+    let doubt = scale_of_features(&features, &options.prepare, image.is_some());
+    doubt.iter().for_each(|sentence| watch.notice(sentence));
+    let chosen = preparation::is_auto(&options.prepare)
+        .then(|| preparation::choose(&features, labels, image, seed));
+    Pipeline::fit(chosen.as_deref().unwrap_or(&options.prepare), features, image, seed)
 }
 
 /// How scores become probabilities.

@@ -40,6 +40,7 @@ pub use ssdl_ga::SsdlGa;
 pub use sup_graph_dl::SupGraphDl;
 pub use ussdl::Ussdl;
 
+use crate::classifier::SHARPNESS;
 use crate::dictionary::AtomCount;
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Silent, Sizes, Turns, Watch};
 use crate::knobs::Knobbed;
@@ -67,9 +68,6 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<SelfTraining, T>(),
     ]
 }
-
-/// Sharpness of the probabilities where a method has no knob for it: the default of SSDL-GA.
-const SHARPNESS: f64 = 1.7;
 
 /// A method: the type holds its knobs, this trait does the rest.
 pub trait Learner: Knobbed {

@@ -1,7 +1,7 @@
 //! Ridge regression of the labels on the prepared samples, one class against all others.
 
 use super::{Description, Learner, SHARPNESS};
-use crate::classifier::{Decision, LinearClassifier, left_out, ridge};
+use crate::classifier::{Decision, LeftOut, LinearClassifier, left_out, ridge};
 use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns, array};
 use crate::knobs::{AutoOr, KnobValue};
 use crate::{Matrix, Real, Result};
@@ -60,8 +60,7 @@ impl Learner for Ridge {
         let counts = given.labels.counts();
         let strength = self.ridge.number().unwrap_or_else(|| {
             let seen = left_out(&known, &classes, counts.len(), &STRENGTHS);
-            let least = seen.into_iter().reduce(|a, b| if b.error < a.error { b } else { a });
-            least.map_or(1.0, |one| one.strength)
+            LeftOut::least(seen).map_or(1.0, |one| one.strength)
         });
         let (classifier, objective) =
             fit_ridge(&known, (&classes, &given.label_weights()), &counts, strength)?;
