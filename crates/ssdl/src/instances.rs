@@ -13,7 +13,8 @@ use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, SsdlGa, Ussdl,
+    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, Src,
+    SrcByClass, SsdlGa, Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -34,6 +35,8 @@ fn each<T: Real>() {
         <SsdlGa as Learner>::fit_with::<T> as *const (),
         <Ussdl as Learner>::fit_with::<T> as *const (),
         <GraphSc as Learner>::fit_with::<T> as *const (),
+        <Src as Learner>::fit_with::<T> as *const (),
+        <SrcByClass as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),
         <Ridge as Learner>::fit_with::<T> as *const (),
         <Nearest as Learner>::fit_with::<T> as *const (),
@@ -72,6 +75,7 @@ fn each<T: Real>() {
         Encoder::<T>::new as *const (),
         Encoder::<T>::encode as *const (),
         Coder::code::<T> as *const (),
+        Coder::code_with::<T> as *const (),
         Coordinate::minimise::<T> as *const (),
         DictionaryLearner::fit::<T> as *const (),
         DictionaryLearner::learn_more::<T> as *const (),

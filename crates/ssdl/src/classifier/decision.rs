@@ -100,6 +100,15 @@ impl<T: Real> Decision<T> {
         }
     }
 
+    /// The class of each atom, where their residuals decide.
+    #[must_use]
+    pub fn owners(&self) -> &[Option<usize>] {
+        match &self.0 {
+            Kind::Residual(residual) => &residual.class_of_atoms,
+            Kind::Linear { .. } | Kind::Vote(_) | Kind::Mixture(_) => &[],
+        }
+    }
+
     /// $r$, which turns scores into probabilities; `None` where votes are probabilities already.
     #[must_use]
     pub fn sharpness(&self) -> Option<f64> {
@@ -174,7 +183,7 @@ impl<T: Real> Decision<T> {
             }
             Kind::Vote(_) => Vec::new(),
             Kind::Residual(residual) => {
-                residual.class_of_atoms.iter().map(|&class| Some((class, 1.0))).collect()
+                residual.class_of_atoms.iter().map(|class| class.map(|c| (c, 1.0))).collect()
             }
         }
     }
@@ -186,7 +195,12 @@ impl<T: Real> Decision<T> {
 pub(crate) enum SavedDecision {
     Linear { sharpness: f64 },
     Vote { voters: Voters },
-    Residual { sharpness: f64, class_of_atoms: Vec<usize> },
+    Residual {
+        sharpness: f64,
+        class_of_atoms: Vec<Option<usize>>,
+        #[serde(default)]
+        cost: f64,
+    },
     Mixture { members: Vec<SavedMember> },
 }
 
@@ -199,6 +213,7 @@ impl<T: Real> Decision<T> {
             Kind::Residual(residual) => SavedDecision::Residual {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
+                cost: residual.cost,
             },
             Kind::Mixture(members) => SavedDecision::Mixture { members: mixture::saved(members) },
         }
@@ -246,16 +261,19 @@ impl<T: Real> Decision<T> {
             SavedDecision::Mixture { members } => {
                 mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)
             }
-            SavedDecision::Residual { sharpness, class_of_atoms } => {
-                let sharpness = sound(*sharpness)?;
+            SavedDecision::Residual { sharpness, class_of_atoms, cost } => {
+                let (sharpness, cost) = (sound(*sharpness)?, *cost);
+                if !(cost.is_finite() && cost >= 0.0) {
+                    return Err(source.refuse("its cost of codes is out of range"));
+                }
                 if n_atoms != Some(class_of_atoms.len()) {
                     return Err(source.refuse("its classes of atoms do not match its atoms"));
                 }
-                if class_of_atoms.iter().any(|&class| class >= n_classes) {
+                if class_of_atoms.iter().flatten().any(|&class| class >= n_classes) {
                     return Err(source.refuse("an atom belongs to a class that it does not name"));
                 }
                 let class_of_atoms = class_of_atoms.clone();
-                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness }))
+                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness, cost }))
             }
         }
     }

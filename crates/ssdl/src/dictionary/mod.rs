@@ -2,6 +2,7 @@
 
 mod ball;
 mod block;
+mod blocks;
 mod count;
 mod dual;
 mod fista;
@@ -9,6 +10,8 @@ pub mod init;
 
 pub use ball::{project, revive};
 pub use block::Block;
+pub(crate) use blocks::to_length_one;
+pub use blocks::{Blocks, Energies, nearness_to_classes};
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;

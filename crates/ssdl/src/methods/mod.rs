@@ -15,6 +15,8 @@ mod nearest;
 mod register;
 mod ridge;
 mod self_training;
+mod src;
+mod src_by_class;
 mod ssdl_ga;
 mod ussdl;
 
@@ -27,6 +29,8 @@ pub use nearest::Nearest;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
 pub use self_training::{Base, SelfTraining};
+pub use src::Src;
+pub use src_by_class::SrcByClass;
 pub use ssdl_ga::SsdlGa;
 pub use ussdl::Ussdl;
 
@@ -45,6 +49,8 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Auto, T>(),
         registered::<Ussdl, T>(),
         registered::<GraphSc, T>(),
+        registered::<Src, T>(),
+        registered::<SrcByClass, T>(),
         registered::<LinearSvm, T>(),
         registered::<Ridge, T>(),
         registered::<Nearest, T>(),

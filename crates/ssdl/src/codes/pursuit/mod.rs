@@ -6,8 +6,10 @@
 //! adds $\kappa$ to the shift and $\kappa m$ to $r$: neighbours, class means, label targets and the
 //! majorised loss of a classifier all take this form.
 
+mod by_class;
 mod lasso;
 
+pub use by_class::ByClass;
 pub use lasso::Lasso;
 
 use crate::{Matrix, Real};
