@@ -13,8 +13,8 @@ use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, SelfTraining, Src,
-    SrcByClass, SsdlGa, Ussdl,
+    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, S2d2, SelfTraining,
+    Src, SrcByClass, SsdLp, SsdlGa, Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -35,6 +35,8 @@ fn each<T: Real>() {
         <SsdlGa as Learner>::fit_with::<T> as *const (),
         <Ussdl as Learner>::fit_with::<T> as *const (),
         <GraphSc as Learner>::fit_with::<T> as *const (),
+        <S2d2 as Learner>::fit_with::<T> as *const (),
+        <SsdLp as Learner>::fit_with::<T> as *const (),
         <Src as Learner>::fit_with::<T> as *const (),
         <SrcByClass as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),

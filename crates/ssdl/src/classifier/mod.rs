@@ -14,6 +14,7 @@ mod outlook;
 mod prior;
 mod residual;
 mod ridge;
+pub mod simplex;
 mod spread;
 pub mod svm;
 mod vote;
@@ -31,7 +32,7 @@ pub use outlook::Outlook;
 pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;
-pub use spread::{Spread, SpreadLabels};
+pub use spread::{Spread, SpreadLabels, spread_shares};
 pub(crate) use vote::indicators;
 pub use vote::{Vote, Voters};
 

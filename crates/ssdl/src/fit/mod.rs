@@ -1,6 +1,7 @@
 //! What all fits share: iterations of steps, an objective by term, a reason to stop; and the
 //! alternation that several methods use.
 
+mod class_blocks;
 mod coupled;
 mod learner;
 mod learnt;
@@ -12,6 +13,7 @@ mod svm;
 mod turns;
 mod watch;
 
+pub(crate) use class_blocks::{SHARPNESS, by_residuals, first_blocks, flips, squared_lengths};
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
 pub use learner::{DictionaryLearner, LearntAtoms};

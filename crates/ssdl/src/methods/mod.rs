@@ -14,9 +14,11 @@ mod linear_svm;
 mod nearest;
 mod register;
 mod ridge;
+mod s2d2;
 mod self_training;
 mod src;
 mod src_by_class;
+mod ssd_lp;
 mod ssdl_ga;
 mod ussdl;
 
@@ -28,14 +30,16 @@ pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
+pub use s2d2::S2d2;
 pub use self_training::{Base, SelfTraining};
 pub use src::Src;
 pub use src_by_class::SrcByClass;
+pub use ssd_lp::{SpreadGraph, SsdLp};
 pub use ssdl_ga::SsdlGa;
 pub use ussdl::Ussdl;
 
 use crate::dictionary::AtomCount;
-use crate::fit::{Given, Learnt, Silent, Sizes, Turns, Watch};
+use crate::fit::{Given, Learnt, SHARPNESS, Silent, Sizes, Turns, Watch};
 use crate::knobs::Knobbed;
 use crate::model::Model;
 use crate::{Real, Result, Samples};
@@ -49,6 +53,8 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Auto, T>(),
         registered::<Ussdl, T>(),
         registered::<GraphSc, T>(),
+        registered::<S2d2, T>(),
+        registered::<SsdLp, T>(),
         registered::<Src, T>(),
         registered::<SrcByClass, T>(),
         registered::<LinearSvm, T>(),
@@ -58,9 +64,6 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<SelfTraining, T>(),
     ]
 }
-
-/// Sharpness of the probabilities where a method has no knob for it: the default of SSDL-GA.
-const SHARPNESS: f64 = 1.7;
 
 /// A method: the type holds its knobs, this trait does the rest.
 pub trait Learner: Knobbed {

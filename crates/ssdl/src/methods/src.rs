@@ -3,11 +3,13 @@
 //! Wright, Yang, Ganesh, Sastry, Ma (2009), with the lasso in place of equality constraints. Nothing is
 //! learnt: what a dictionary method gains over this is what its dictionary is worth.
 
-use super::{Description, Learner, SHARPNESS};
-use crate::classifier::{Decision, Residual};
+use super::{Description, Learner};
 use crate::codes::Coder;
 use crate::dictionary::{Blocks, Statistics, to_length_one};
-use crate::fit::{Dictionary, Given, Learnt, Objective, Sizes, SolverKnobs, Stop, Turns};
+use crate::fit::{
+    Dictionary, Given, Learnt, Objective, Sizes, SolverKnobs, Stop, Turns, by_residuals,
+    squared_lengths,
+};
 use crate::matrix::{absolute_sum, squared_norm};
 use crate::{Error, Matrix, Real, Result};
 
@@ -84,7 +86,7 @@ pub(super) fn learn<T: Real>(
     let class_of_atoms = blocks.class_of_atoms();
     let codes = coder.code_with(samples, &atoms, &class_of_atoms, None);
     let misfit = if coder.is_by_class() {
-        let norms: Vec<f64> = samples.iter_columns().map(squared_norm).collect();
+        let norms = squared_lengths(samples);
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
         blocks.energies(&atoms.gram(), &rhs, &codes, &norms).left.as_slice().iter().sum()
     } else {
@@ -93,15 +95,10 @@ pub(super) fn learn<T: Real>(
     };
     let size = sparsity * absolute_sum(codes.as_slice());
     turns.end(1, Objective::new([("reconstruction", misfit), ("sparsity", size)]));
-    let residual = Residual {
-        class_of_atoms,
-        n_classes: labels.classes().len(),
-        sharpness: SHARPNESS,
-        cost: if coder.is_by_class() { sparsity } else { 0.0 },
-    };
+    let cost = if coder.is_by_class() { sparsity } else { 0.0 };
     Ok(Learnt {
         dictionary: Some(Dictionary { atoms, codes, coder, dead: 0, revived: 0 }),
-        decision: Decision::residual(residual),
+        decision: by_residuals(class_of_atoms, labels, cost),
         tie: None,
         selection: None,
         stop: Stop::Converged,
