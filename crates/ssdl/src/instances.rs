@@ -14,7 +14,7 @@ use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
     self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, S2d2, SelfTraining,
-    Src, SrcByClass, SsdLp, SsdlGa, Ussdl,
+    Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -37,6 +37,8 @@ fn each<T: Real>() {
         <GraphSc as Learner>::fit_with::<T> as *const (),
         <S2d2 as Learner>::fit_with::<T> as *const (),
         <SsdLp as Learner>::fit_with::<T> as *const (),
+        <SsrD as Learner>::fit_with::<T> as *const (),
+        <SspDl as Learner>::fit_with::<T> as *const (),
         <Src as Learner>::fit_with::<T> as *const (),
         <SrcByClass as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),

@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ByClass, Lasso, Pulled, Pursuit};
+use super::{ByClass, Half, Lasso, Pulled, Pursuit};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -26,6 +26,11 @@ pub enum Coder {
     },
     /// By the l1 norm, with the atoms of each class on their own.
     LassoByClass {
+        /// λ.
+        sparsity: f64,
+    },
+    /// By half powers of the coefficients.
+    Half {
         /// λ.
         sparsity: f64,
     },
@@ -80,7 +85,9 @@ impl Coder {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {
-            Self::Lasso { sparsity } | Self::LassoByClass { sparsity } => {
+            Self::Lasso { sparsity }
+            | Self::LassoByClass { sparsity }
+            | Self::Half { sparsity } => {
                 sparsity.is_finite() && *sparsity >= 0.0
             }
         }
@@ -101,6 +108,7 @@ impl Coder {
             Self::LassoByClass { sparsity } => {
                 Box::new(ByClass { lasso: Lasso::new(sparsity), class_of_atoms })
             }
+            Self::Half { sparsity } => Box::new(Half::new(sparsity)),
         }
     }
 
@@ -108,6 +116,8 @@ impl Coder {
     fn threshold(&self) -> f64 {
         match self {
             Self::Lasso { sparsity } | Self::LassoByClass { sparsity } => 0.5 * sparsity,
+            // Its search may leave zero, but hardly returns to what was cut.
+            Self::Half { .. } => 0.0,
         }
     }
 }

@@ -61,3 +61,21 @@ pub(crate) fn flips(before: &Matrix<f64>, after: &Matrix<f64>, chosen: &[usize])
     let top = |m: &Matrix<f64>, j: usize| crate::classifier::best(m.column(j));
     chosen.iter().filter(|&&j| top(before, j) != top(after, j)).count()
 }
+
+/// The class whose labelled samples use each atom most, by the root of the mean square of its
+/// coefficients; `None` for an atom that none of them uses.
+pub(crate) fn classes_of_atoms<T: Real>(codes: &Matrix<T>, labels: &Labels) -> Vec<Option<usize>> {
+    let counts = labels.counts();
+    let mut use_of = Matrix::<f64>::zeros(counts.len(), codes.rows());
+    for (code, class) in codes.iter_columns().zip(labels.assigned()) {
+        let Some(class) = *class else { continue };
+        for (k, a) in code.iter().enumerate() {
+            use_of.column_mut(k)[class] += a.wide() * a.wide() / counts[class] as f64;
+        }
+    }
+    let strongest = |column: &[f64]| {
+        let class = crate::classifier::best(column);
+        (column[class] > 0.0).then_some(class)
+    };
+    use_of.iter_columns().map(strongest).collect()
+}

@@ -20,6 +20,8 @@ mod src;
 mod src_by_class;
 mod ssd_lp;
 mod ssdl_ga;
+mod ssp_dl;
+mod ssr_d;
 mod ussdl;
 
 pub use auto::Auto;
@@ -36,6 +38,8 @@ pub use src::Src;
 pub use src_by_class::SrcByClass;
 pub use ssd_lp::{SpreadGraph, SsdLp};
 pub use ssdl_ga::SsdlGa;
+pub use ssp_dl::SspDl;
+pub use ssr_d::SsrD;
 pub use ussdl::Ussdl;
 
 use crate::dictionary::AtomCount;
@@ -55,6 +59,8 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<GraphSc, T>(),
         registered::<S2d2, T>(),
         registered::<SsdLp, T>(),
+        registered::<SsrD, T>(),
+        registered::<SspDl, T>(),
         registered::<Src, T>(),
         registered::<SrcByClass, T>(),
         registered::<LinearSvm, T>(),

@@ -8,9 +8,14 @@
 
 mod by_class;
 mod lasso;
+mod reweighted;
+mod rows;
 
 pub use by_class::ByClass;
 pub use lasso::Lasso;
+pub(crate) use reweighted::top_of;
+pub use reweighted::{Half, half_threshold};
+pub use rows::Rows;
 
 use crate::{Matrix, Real};
 
