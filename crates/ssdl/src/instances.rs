@@ -13,7 +13,7 @@ use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Ridge, S2d2, SelfTraining,
+    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Pssdl, Ridge, S2d2, SelfTraining,
     Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, Ussdl,
 };
 use crate::model::representatives;
@@ -39,6 +39,7 @@ fn each<T: Real>() {
         <SsdLp as Learner>::fit_with::<T> as *const (),
         <SsrD as Learner>::fit_with::<T> as *const (),
         <SspDl as Learner>::fit_with::<T> as *const (),
+        <Pssdl as Learner>::fit_with::<T> as *const (),
         <Src as Learner>::fit_with::<T> as *const (),
         <SrcByClass as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),

@@ -15,6 +15,7 @@ mod prior;
 mod residual;
 mod ridge;
 pub mod simplex;
+pub mod softmax;
 mod spread;
 pub mod svm;
 mod vote;

@@ -7,6 +7,7 @@ mod count;
 mod dual;
 mod fista;
 pub mod init;
+mod ridge;
 
 pub use ball::{project, revive};
 pub use block::Block;
@@ -15,6 +16,7 @@ pub use blocks::{Blocks, Energies, nearness_to_classes};
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
+pub use ridge::Ridge;
 
 use crate::Real;
 use crate::codes::moments::moments;

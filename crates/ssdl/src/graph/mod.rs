@@ -1,6 +1,7 @@
 //! 2. Which samples are near each other: the graph that keeps their shape in the codes.
 
 mod attachment;
+mod by_class;
 mod distances;
 mod equal;
 mod expressive;
@@ -18,6 +19,7 @@ mod threshold;
 mod width;
 
 pub use attachment::{Anchors, Attachment, Rule};
+pub use by_class::ByClass;
 pub use equal::Equal;
 pub use expressive::Expressive;
 pub use given::Given;

@@ -12,6 +12,7 @@ mod hidden;
 mod label_spreading;
 mod linear_svm;
 mod nearest;
+mod pssdl;
 mod register;
 mod ridge;
 mod s2d2;
@@ -30,6 +31,7 @@ pub use graph_sc::GraphSc;
 pub use label_spreading::{Kernel, LabelSpreading};
 pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
+pub use pssdl::Pssdl;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
 pub use s2d2::S2d2;
@@ -61,6 +63,7 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<SsdLp, T>(),
         registered::<SsrD, T>(),
         registered::<SspDl, T>(),
+        registered::<Pssdl, T>(),
         registered::<Src, T>(),
         registered::<SrcByClass, T>(),
         registered::<LinearSvm, T>(),
