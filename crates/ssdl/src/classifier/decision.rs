@@ -205,9 +205,13 @@ impl<T: Real> Decision<T> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub(crate) enum SavedDecision {
-    Linear { sharpness: f64 },
+    Linear {
+        sharpness: f64,
+    },
     Softmax,
-    Vote { voters: Voters },
+    Vote {
+        voters: Voters,
+    },
     Residual {
         sharpness: f64,
         class_of_atoms: Vec<Option<usize>>,

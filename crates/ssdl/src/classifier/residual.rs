@@ -43,9 +43,13 @@ impl Residual {
                 let cross: f64 = x.iter().zip(&explained).map(|(x, e)| x.wide() * e.wide()).sum();
                 let cost = self.cost_of(code, class);
                 let score = 2.0 * cross - squared_norm(&explained) - cost;
-                scores.column_mut(j)[class] = T::of(score);
+                // Samples at the end of the number range may explain more than it holds.
+                let top = T::max_value().wide();
+                scores.column_mut(j)[class] =
+                    if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
                 let left = x.iter().zip(&explained).map(|(x, e)| (x.wide() - e.wide()).powi(2));
-                errors.push(left.sum::<f64>() + cost);
+                let error = left.sum::<f64>() + cost;
+                errors.push(if error.is_nan() { f64::INFINITY } else { error });
             }
             membership_of_errors(&mut errors, self.sharpness);
             let column = probabilities.column_mut(j).iter_mut();

@@ -5,6 +5,7 @@
 //! The curvature in each $w_c$ is at most $\tfrac12AA^\top+\rho I$, in each code at most
 //! $\tfrac12\lambda_{\max}(WW^\top)$: both steps below rest on these bounds and never go uphill.
 
+use super::best;
 use crate::matrix::{Cholesky, Matrix, squared_norm};
 use crate::{Error, Real, Result};
 
@@ -12,10 +13,17 @@ use crate::{Error, Real, Result};
 pub fn softmax<T: Real>(scores: &mut Matrix<T>) {
     for j in 0..scores.columns() {
         let column = scores.column_mut(j);
+        let class = best(column);
         let top = column.iter().fold(T::neg_infinity(), |top, s| top.max(*s));
         column.iter_mut().for_each(|s| *s = (*s - top).exp());
         let sum: T = column.iter().copied().sum();
-        column.iter_mut().for_each(|s| *s /= sum);
+        if sum.is_finite() {
+            column.iter_mut().for_each(|s| *s /= sum);
+        } else {
+            // Scores beyond the number range leave no ratio to take.
+            column.fill(T::zero());
+            column[class] = T::one();
+        }
     }
 }
 
@@ -63,7 +71,11 @@ pub fn fit_softmax<T: Real>(
 ) -> Result<()> {
     let mut system = Matrix::of_product(codes.view(), codes.transposed());
     system.as_mut_slice().iter_mut().for_each(|s| *s *= T::of(0.5));
-    (0..system.columns()).for_each(|k| system.column_mut(k)[k] += T::of(ridge));
+    let p = system.columns();
+    let trace: T = (0..p).map(|k| system.column(k)[k]).sum();
+    // Next to no ridge leaves the system singular to rounding; a bound may be larger than needed.
+    let least = T::of(4.0 * p as f64) * T::epsilon() * trace;
+    (0..p).for_each(|k| system.column_mut(k)[k] += T::of(ridge) + least);
     let factor = Cholesky::new(&system).ok_or_else(|| Error::Diverged {
         step: "classifier",
         iteration: 0,

@@ -109,9 +109,8 @@ pub fn spread_shares<T: Real>(
     spreading: f64,
 ) -> Matrix<f64> {
     let weights = weights.cast::<f64>();
-    let roots: Vec<f64> = (0..weights.rows())
-        .map(|i| weights.row(i).map(|(_, w)| w).sum::<f64>().sqrt())
-        .collect();
+    let roots: Vec<f64> =
+        (0..weights.rows()).map(|i| weights.row(i).map(|(_, w)| w).sum::<f64>().sqrt()).collect();
     let (assigned, given) = (labels.assigned(), indicators::<f64>(labels));
     let free = |i: usize| assigned[i].is_none();
     let mut rhs = Matrix::zeros(own.rows(), own.columns());

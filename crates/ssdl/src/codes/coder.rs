@@ -87,9 +87,7 @@ impl Coder {
         match self {
             Self::Lasso { sparsity }
             | Self::LassoByClass { sparsity }
-            | Self::Half { sparsity } => {
-                sparsity.is_finite() && *sparsity >= 0.0
-            }
+            | Self::Half { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
         }
     }
 

@@ -44,7 +44,8 @@ impl Blocks {
     /// The first atoms of each class, of length one: its labelled samples, drawn at random where there
     /// are more than `per_class`; then the unlabelled samples that `nearness` ($C\times N$) ranks
     /// highest, ties by index. A class without a labelled sample, and one without enough samples, gets
-    /// fewer atoms; zero samples are never taken.
+    /// fewer atoms. Zero samples are not taken, but a class with no other labelled sample has one zero
+    /// atom: it explains nothing.
     #[must_use]
     pub fn first_atoms<T: Real>(
         samples: &Matrix<T>,
@@ -66,7 +67,13 @@ impl Blocks {
             let part = own.first().map_or(0, |&j| j as u32);
             shuffle(&mut own, &mut substream(seed, Purpose::Atoms, part));
             own.truncate(per_class);
-            if !own.is_empty() && own.len() < per_class {
+            if own.is_empty() {
+                own.extend(labels.assigned().iter().position(|label| *label == Some(class)));
+                sizes.push(own.len());
+                chosen.extend(own);
+                continue;
+            }
+            if own.len() < per_class {
                 let mut rest = unlabelled.clone();
                 let rank = |j: usize| nearness.column(j)[class];
                 rest.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)).then(a.cmp(&b)));

@@ -1,8 +1,8 @@
 //! Atoms with a Gaussian prior: a ridge in closed form.
 
 use super::{Block, Statistics, Update, project};
-use crate::matrix::{Cholesky, Matrix, inner};
 use crate::Real;
+use crate::matrix::{Cholesky, Matrix, inner};
 
 /// $D=R(S+\rho I)^{-1}$, the minimiser of $\lVert X-DA\rVert^2+\rho\lVert D\rVert^2$, then shrunk into
 /// the ball. Where that would raise the objective, block coordinate descent takes its place. Cost

@@ -4,30 +4,20 @@ use super::{Given, Turns};
 use crate::classifier::{Decision, Residual};
 use crate::dictionary::Blocks;
 use crate::matrix::squared_norm;
-use crate::{Error, Labels, Matrix, Real, Result};
+use crate::{Labels, Matrix, Real};
 
 /// The first atoms of each class, of length one, and which class each belongs to; `nearness`
 /// ($C\times N$) ranks unlabelled samples where a class has too few labelled ones.
-///
-/// # Errors
-/// If fewer than two classes get an atom.
 pub(crate) fn first_blocks<T: Real>(
     given: &Given<'_, T>,
     turns: &mut Turns<'_>,
     per_class: usize,
     nearness: &Matrix<f64>,
-) -> Result<(Matrix<T>, Blocks)> {
+) -> (Matrix<T>, Blocks) {
     let Given { samples, labels, seed, .. } = given;
     let (atoms, blocks) = Blocks::first_atoms(samples, labels, per_class, nearness, *seed);
     let sizes: Vec<usize> =
         (0..blocks.n_classes()).map(|class| blocks.of_class(class).len()).collect();
-    if sizes.iter().filter(|size| **size > 0).count() < 2 {
-        return Err(Error::Samples(
-            "fewer than two classes have a labelled sample that is not zero: there are no classes \
-             to tell apart"
-                .into(),
-        ));
-    }
     for (class, &size) in labels.classes().iter().zip(&sizes) {
         if size < per_class {
             turns.notice(&format!(
@@ -35,7 +25,7 @@ pub(crate) fn first_blocks<T: Real>(
             ));
         }
     }
-    Ok((atoms, blocks))
+    (atoms, blocks)
 }
 
 /// Squared lengths of the samples.

@@ -13,7 +13,9 @@ mod svm;
 mod turns;
 mod watch;
 
-pub(crate) use class_blocks::{SHARPNESS, by_residuals, classes_of_atoms, first_blocks, flips, squared_lengths};
+pub(crate) use class_blocks::{
+    SHARPNESS, by_residuals, classes_of_atoms, first_blocks, flips, squared_lengths,
+};
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
 pub use learner::{DictionaryLearner, LearntAtoms};

@@ -7,10 +7,10 @@
 use super::heat::nearest_pairs;
 use super::laplacian::combine;
 use super::local::weight;
+use crate::Real;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::samples::Labels;
 use crate::sparse::Csr;
-use crate::Real;
 
 /// Nearest samples of its own class that a labelled sample is joined to: enough for the small classes
 /// that the graphs are meant for, and linear in the number of samples for large ones.
@@ -114,7 +114,12 @@ mod tests {
         let labels = Labels::new(vec!["a".into(), "b".into()], given.to_vec()).expect("valid");
         let known: Vec<usize> = labels.labelled();
         let squared = |i: usize, j: usize| -> f64 {
-            samples.column(i).iter().zip(samples.column(j)).map(|(a, b): (&f64, &f64)| (a - b).powi(2)).sum()
+            samples
+                .column(i)
+                .iter()
+                .zip(samples.column(j))
+                .map(|(a, b): (&f64, &f64)| (a - b).powi(2))
+                .sum()
         };
         let width = |i: usize| {
             let mut all: Vec<f64> =

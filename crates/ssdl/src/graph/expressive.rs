@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
-use crate::matrix::{Matrix, axpy, dot};
+use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
 use crate::{Error, Real, Result};
 
@@ -24,6 +24,8 @@ const MAX_ROUNDS: usize = 40;
 const MAX_SWEEPS: usize = 200;
 /// Distance to optimality, relative to κ, at which a sample is done.
 const TOLERANCE: f64 = 1e-3;
+/// Products of this many roundings are noise.
+const ROUNDINGS: f64 = 64.0;
 
 /// The graph of sparse self-representation, $L=(I-V)^\top(I-V)$ with $v_i$ in row $i$ of $V$.
 #[derive(Clone, Copy, Debug)]
@@ -39,43 +41,44 @@ impl<T: Real> Graph<T> for Expressive {
     /// If κ is so large that no sample is written with others.
     #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
-        let weights = self.weights(samples)?;
-        let rows = (0..weights.rows()).map(|i| {
-            // A sample written with no other has nothing to agree with: its row stays empty.
-            let own = (weights.row(i).len() > 0).then_some((i, T::one()));
-            own.into_iter().chain(weights.row(i).map(|(j, v)| (j, -v))).collect::<Vec<_>>()
-        });
-        Ok(Connected {
-            laplacian: Laplacian::from_factor(Csr::from_rows(samples.columns(), rows)),
-            attachment: Attachment::new(Rule::Expressive { sparsity: self.sparsity }),
-        })
-    }
-}
-
-impl Expressive {
-    /// $V$: the weights with which each sample is written by the others, one row per sample.
-    ///
-    /// # Errors
-    /// If κ is out of range, or so large that no sample is written with others.
-    pub fn weights<T: Real>(&self, samples: &Matrix<T>) -> Result<Csr<T>> {
         check("self_sparsity", self.sparsity, Allowed::Above(0.0))?;
-        let weights = express(samples, samples, self.sparsity, true);
-        if weights.entries() == 0 {
+        let built = self.connect(samples);
+        if built.laplacian.trace() == 0.0 && samples.columns() > 1 {
             return Err(Error::Graph(format!(
                 "no sample is written with others at a self_sparsity of {}: lower it, or choose \
                  another graph",
                 self.sparsity
             )));
         }
-        Ok(weights)
+        Ok(built)
+    }
+}
+
+impl Expressive {
+    /// The graph, whether or not any sample is written with others.
+    pub(crate) fn connect<T: Real>(&self, samples: &Matrix<T>) -> Connected<T> {
+        let weights = self.weights(samples);
+        let rows = (0..weights.rows()).map(|i| {
+            // A sample written with no other has nothing to agree with: its row stays empty.
+            let own = (weights.row(i).len() > 0).then_some((i, T::one()));
+            own.into_iter().chain(weights.row(i).map(|(j, v)| (j, -v))).collect::<Vec<_>>()
+        });
+        Connected {
+            laplacian: Laplacian::from_factor(Csr::from_rows(samples.columns(), rows)),
+            attachment: Attachment::new(Rule::Expressive { sparsity: self.sparsity }),
+        }
+    }
+
+    /// $V$: the weights with which each sample is written by the others, one row per sample.
+    #[must_use]
+    pub fn weights<T: Real>(&self, samples: &Matrix<T>) -> Csr<T> {
+        express(samples, samples, self.sparsity, true)
     }
 
     /// $|V|+|V|^\top$: symmetric weights between pairs, for labels to spread along.
-    ///
-    /// # Errors
-    /// As for [`Expressive::weights`].
-    pub fn affinities<T: Real>(&self, samples: &Matrix<T>) -> Result<Csr<T>> {
-        let weights = self.weights(samples)?;
+    #[must_use]
+    pub fn affinities<T: Real>(&self, samples: &Matrix<T>) -> Csr<T> {
+        let weights = self.weights(samples);
         let back = weights.transpose();
         let rows = (0..weights.rows()).map(|i| {
             let mut row: Vec<(usize, T)> =
@@ -90,7 +93,7 @@ impl Expressive {
             });
             row
         });
-        Ok(Csr::from_rows(weights.columns(), rows))
+        Csr::from_rows(weights.columns(), rows)
     }
 }
 
@@ -115,6 +118,11 @@ pub(super) fn express<T: Real>(
     skip_self: bool,
 ) -> Csr<T> {
     let mut rows = Vec::with_capacity(queries.columns());
+    let longest = samples.iter_columns().map(squared_norm).fold(0.0, f64::max).sqrt();
+    // Products below this are rounding: where κ is far below them there is no minimum to reach.
+    let rounding = |i: usize| {
+        ROUNDINGS * T::epsilon().wide() * longest * squared_norm(queries.column(i)).sqrt()
+    };
     for first in (0..queries.columns()).step_by(TILE) {
         let range = first..(first + TILE).min(queries.columns());
         let mut tile: Vec<Written<T>> = range
@@ -146,7 +154,8 @@ pub(super) fn express<T: Real>(
                 let Some(column) = column else { return };
                 let own = skip_self.then_some(first + at);
                 let query = queries.column(first + at);
-                written.improve(samples, query, products.column(column), (sparsity, own));
+                let floor = rounding(first + at);
+                written.improve(samples, query, products.column(column), (sparsity, floor, own));
             });
         }
         rows.extend(tile.into_iter().map(Written::into_row));
@@ -161,9 +170,9 @@ impl<T: Real> Written<T> {
         samples: &Matrix<T>,
         query: &[T],
         products: &[T],
-        (sparsity, own): (f64, Option<usize>),
+        (sparsity, rounding, own): (f64, f64, Option<usize>),
     ) {
-        let bound = 0.5 * sparsity * (1.0 + TOLERANCE);
+        let bound = 0.5 * sparsity * (1.0 + TOLERANCE) + rounding;
         let joins = |j: &usize| {
             let outside = own != Some(*j) && !self.support.contains(j);
             outside && products[*j].wide().abs() > bound
@@ -200,8 +209,7 @@ impl<T: Real> Written<T> {
         let entry = |gram: &[Vec<f64>], a: usize, b: usize| gram[a.max(b)][a.min(b)];
         let mut slope: Vec<f64> = (0..size)
             .map(|a| {
-                let image: f64 =
-                    (0..size).map(|b| entry(&self.gram, a, b) * self.weights[b]).sum();
+                let image: f64 = (0..size).map(|b| entry(&self.gram, a, b) * self.weights[b]).sum();
                 self.rhs[a] - image
             })
             .collect();
@@ -243,7 +251,12 @@ mod tests {
     use super::*;
 
     /// Optimality by the definition: $2x_j^\top(x-Xv)$ is $\kappa\operatorname{sign}v_j$, or within κ.
-    fn assert_optimal(samples: &Matrix<f64>, query: &[f64], row: &[(usize, f64)], own: Option<usize>) {
+    fn assert_optimal(
+        samples: &Matrix<f64>,
+        query: &[f64],
+        row: &[(usize, f64)],
+        own: Option<usize>,
+    ) {
         let kappa = 0.4;
         let mut left = query.to_vec();
         row.iter().for_each(|&(j, v)| axpy(-v, samples.column(j), &mut left));
@@ -262,7 +275,7 @@ mod tests {
         let samples =
             Matrix::from_fn(6, 40, |i, j| ((i * 7 + j * j * 3 + i * j) % 11) as f64 * 0.1 - 0.4);
         let graph = Expressive { sparsity: 0.4 };
-        let weights = graph.weights(&samples).expect("κ is small");
+        let weights = graph.weights(&samples);
         for i in 0..40 {
             let row: Vec<(usize, f64)> = weights.row(i).collect();
             assert!(row.iter().all(|(j, _)| *j != i), "no sample takes part in itself");
@@ -275,7 +288,7 @@ mod tests {
             let alone = express(&samples, &new.select_columns(&[j]), 0.4, false);
             assert!(alone.row(0).eq(rows.row(j)), "alone and among others");
         }
-        let pairs = graph.affinities(&samples).expect("κ is small");
+        let pairs = graph.affinities(&samples);
         let back = pairs.transpose();
         for i in 0..40 {
             assert!(pairs.row(i).eq(back.row(i)) && pairs.row(i).all(|(j, w)| j != i && w > 0.0));

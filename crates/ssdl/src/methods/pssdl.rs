@@ -30,7 +30,7 @@ crate::knobs! {
         /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the l1 norm of the first codes; the scales of noise and codes follow it. Scales with sample lengths.
-        sparsity "λ lambda": f64 = 0.5, Above(0.0);
+        sparsity "λ lambda": f64 = 0.5, From(0.0);
         /// Weight of both graphs; scales with inverse squared lengths.
         manifold "": f64 = 0.04, From(0.0);
         /// Share of the graph of all samples; the rest is that of the classes.
@@ -88,6 +88,8 @@ const STEPS: (usize, usize) = (20, 100);
 /// Paper: sets no bound, but the model has none either: residuals and noise, or codes and their scale,
 /// may go to zero together.
 const FLOOR: f64 = 0.2;
+/// Least sparsity: a prior of codes needs some.
+const LEAST_SPARSITY: f64 = 1e-6;
 /// Least noise, relative to the mean square of a feature.
 const LEAST_NOISE: f64 = 1e-3;
 
@@ -212,9 +214,9 @@ impl<'a, T: Real> State<'a, T> {
         let residuals = state.residuals();
         let least = LEAST_NOISE * samples.squared_norm() / (count * n) as f64;
         let mean = residuals.iter().sum::<f64>() / count as f64;
-        let noise = (mean / (n + 2) as f64).max(least);
+        let noise = (mean / (n + 2) as f64).max(least).max(f64::MIN_POSITIVE);
         // So that the first codes are those of the lasso: λ = 2σ²/z.
-        state.scale = 2.0 * noise / knobs.sparsity;
+        state.scale = 2.0 * noise / knobs.sparsity.max(LEAST_SPARSITY);
         state.noise = vec![noise; count];
         state.floors = ((FLOOR * noise).max(least), FLOOR * state.scale);
         state.update_classifier(STEPS.1)?;
@@ -270,7 +272,8 @@ impl<'a, T: Real> State<'a, T> {
                 axpy(step, slopes.column(at), rhs.column_mut(j));
                 shifts[j] += shift;
             }
-            let lambdas: Vec<f64> = self.noise.iter().map(|noise| 2.0 * noise / self.scale).collect();
+            let lambdas: Vec<f64> =
+                self.noise.iter().map(|noise| 2.0 * noise / self.scale).collect();
             let scaled = |matrix: &mut Matrix<T>, power: i32| {
                 for (j, lambda) in lambdas.iter().enumerate() {
                     let factor = T::of(lambda.powi(power));
@@ -359,8 +362,11 @@ impl<'a, T: Real> State<'a, T> {
         Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
             decision: Decision::softmax(classifier),
-            tie: (strength > 0.0)
-                .then(|| Tie { manifold: strength, attachment, reconstructions: None }),
+            tie: (strength > 0.0).then(|| Tie {
+                manifold: strength,
+                attachment,
+                reconstructions: None,
+            }),
             selection: None,
             stop,
         }

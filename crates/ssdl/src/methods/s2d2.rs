@@ -3,6 +3,8 @@
 //! Shrivastava, Pillai, Patel, Chellappa (2012), after Fisher discrimination dictionary learning. Only the
 //! opening of the article could be read: weights, the rule for memberships and the first atoms are ours.
 
+use rayon::prelude::*;
+
 use super::{Description, Learner};
 use crate::classifier::simplex::simplex_memberships;
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
@@ -60,7 +62,10 @@ opening of the article could be read; what it leaves open was found by experimen
     published: &[
         ("USPS", &[("atoms_per_class", "20"), ("sparsity", "0.5"), ("compactness", "0.01")]),
         ("MNIST", &[("atoms_per_class", "20"), ("sparsity", "0.5"), ("compactness", "0.01")]),
-        ("Extended YaleB", &[("atoms_per_class", "10"), ("sparsity", "0.2"), ("compactness", "0.01")]),
+        (
+            "Extended YaleB",
+            &[("atoms_per_class", "10"), ("sparsity", "0.2"), ("compactness", "0.01")],
+        ),
     ],
 };
 
@@ -79,13 +84,10 @@ impl Learner for S2d2 {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
         let near = nearness_to_classes(samples, labels);
-        let (atoms, blocks) = first_blocks(given, turns, self.atoms_per_class, &near)?;
+        let (atoms, blocks) = first_blocks(given, turns, self.atoms_per_class, &near);
         let mut state = State::new(self, samples, labels, atoms, blocks);
-        let limits = Limits {
-            max_iterations: self.max_iterations,
-            tolerance: self.tolerance,
-            max_flips: 0,
-        };
+        let limits =
+            Limits { max_iterations: self.max_iterations, tolerance: self.tolerance, max_flips: 0 };
         turns.begin(limits, state.objective())?;
         let stop = turns.repeat(limits, |turns| {
             state.code();
@@ -185,8 +187,8 @@ impl<'a, T: Real> State<'a, T> {
         for _ in 0..PASSES {
             let (means, mean) = class_means(&self.codes, self.labels);
             let mut rhs = self.correlations.clone();
-            for j in 0..rhs.columns() {
-                let (rhs, code) = (rhs.column_mut(j), self.codes.column(j));
+            rhs.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, rhs)| {
+                let code = self.codes.column(j);
                 for (class, &p) in self.shares.column(j).iter().enumerate() {
                     let range = self.blocks.of_class(class);
                     let scale = T::of(1.0 + omega * p * p);
@@ -204,7 +206,7 @@ impl<'a, T: Real> State<'a, T> {
                     axpy(T::of(-eta), &mean, rhs);
                     axpy(T::of(2.0 * eta), means.column(class), rhs);
                 }
-            }
+            });
             let problem = Pulled { gram: &system, rhs, shifts: shifts.clone() };
             lasso.code(problem, &mut self.codes);
         }
@@ -239,7 +241,8 @@ impl<'a, T: Real> State<'a, T> {
                 column[*class] = 1.0;
                 continue;
             }
-            let (left, explained) = (self.energies.left.column(j), self.energies.explained.column(j));
+            let (left, explained) =
+                (self.energies.left.column(j), self.energies.explained.column(j));
             let energies: Vec<Option<(f64, f64)>> = (0..has_atoms.len())
                 .map(|c| has_atoms[c].then(|| (left[c], explained[c])))
                 .collect();
@@ -305,4 +308,61 @@ fn fisher<T: Real>(codes: &Matrix<T>, labels: &Labels) -> f64 {
     let counts = labels.counts().into_iter().zip(means.iter_columns());
     let between: f64 = counts.map(|(count, mean)| count as f64 * squared_norm(mean)).sum();
     2.0 * own - 2.0 * between + labels.n_labelled() as f64 * squared_norm(&mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_criterion_is_within_less_between_and_the_norm() {
+        let given = [Some(0), Some(1), None, Some(0), Some(2), Some(0), Some(1)];
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let labels = Labels::new(names, given.to_vec()).expect("valid");
+        let codes = Matrix::from_fn(3, 7, |k, j| ((k * 5 + j * 3) % 7) as f64 * 0.3 - 0.8);
+        let (means, mean) = class_means(&codes, &labels);
+        let apart =
+            |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum() };
+        let mut expected = 0.0;
+        for (j, class) in given.iter().enumerate() {
+            let Some(class) = *class else { continue };
+            expected += apart(codes.column(j), means.column(class)) + squared_norm(codes.column(j));
+        }
+        for (class, count) in labels.counts().into_iter().enumerate() {
+            expected -= count as f64 * apart(means.column(class), &mean);
+        }
+        assert!((fisher(&codes, &labels) - expected).abs() < 1e-12);
+    }
+
+    /// Each pass minimises a bound that touches the objective, so no pass may raise it, whatever the
+    /// memberships are.
+    #[test]
+    fn codes_never_raise_the_objective() {
+        let samples =
+            Matrix::from_fn(5, 12, |i, j| ((i * 7 + j * 3 + i * j) % 9) as f64 * 0.5 - 2.0);
+        let given: Vec<Option<usize>> = (0..12).map(|j| (j < 6).then_some(j % 2)).collect();
+        let labels = Labels::new(vec!["a".into(), "b".into()], given).expect("valid");
+        for (discrimination, compactness) in [(1.0, 0.0), (0.7, 0.3), (5.0, 4.0)] {
+            let knobs =
+                S2d2::new().sparsity(0.1).discrimination(discrimination).compactness(compactness);
+            let near = nearness_to_classes(&samples, &labels);
+            let (atoms, blocks) = Blocks::first_atoms(&samples, &labels, 4, &near, 3);
+            let mut state = State::new(&knobs, &samples, &labels, atoms, blocks);
+            for j in 6..12 {
+                let share = (j as f64 - 5.0) / 7.0;
+                state.shares.column_mut(j).copy_from_slice(&[share, 1.0 - share]);
+            }
+            let mut before = state.objective().total();
+            for _ in 0..5 {
+                state.code();
+                let now = state.objective().total();
+                assert!(now <= before * (1.0 + 1e-6), "{before} {now}");
+                before = now;
+                state.update_atoms();
+                let now = state.objective().total();
+                assert!(now <= before * (1.0 + 1e-9), "{before} {now}");
+                before = now;
+            }
+        }
+    }
 }

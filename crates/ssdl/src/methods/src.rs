@@ -5,13 +5,13 @@
 
 use super::{Description, Learner};
 use crate::codes::Coder;
-use crate::dictionary::{Blocks, Statistics, to_length_one};
+use crate::dictionary::{Blocks, Statistics};
 use crate::fit::{
     Dictionary, Given, Learnt, Objective, Sizes, SolverKnobs, Stop, Turns, by_residuals,
     squared_lengths,
 };
-use crate::matrix::{absolute_sum, squared_norm};
-use crate::{Error, Matrix, Real, Result};
+use crate::matrix::absolute_sum;
+use crate::{Matrix, Real, Result};
 
 crate::knobs! {
     /// The knobs of sparse representation classification, and the way to fit it from code.
@@ -70,19 +70,11 @@ pub(super) fn learn<T: Real>(
     sparsity: f64,
 ) -> Result<Learnt<T>> {
     let Given { samples, labels, .. } = given;
-    let (mut chosen, mut sizes) = (Vec::new(), Vec::new());
-    for class in 0..labels.classes().len() {
-        let own = (0..labels.len()).filter(|&j| labels.assigned()[j] == Some(class));
-        let before = chosen.len();
-        chosen.extend(own.filter(|&j| squared_norm(samples.column(j)) > 0.0));
-        sizes.push(chosen.len() - before);
-    }
-    if chosen.is_empty() {
-        return Err(Error::Samples("every labelled sample is zero: there is no atom".into()));
-    }
-    let mut atoms = samples.select_columns(&chosen);
-    (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
-    let blocks = Blocks::of_sizes(&sizes);
+    let known = labels.labelled();
+    let (own, of_known) = (samples.select_columns(&known), labels.select(&known));
+    // All labelled samples are atoms, so none is needed to fill up a class.
+    let none = Matrix::zeros(labels.classes().len(), known.len());
+    let (atoms, blocks) = Blocks::first_atoms(&own, &of_known, known.len(), &none, given.seed);
     let class_of_atoms = blocks.class_of_atoms();
     let codes = coder.code_with(samples, &atoms, &class_of_atoms, None);
     let misfit = if coder.is_by_class() {

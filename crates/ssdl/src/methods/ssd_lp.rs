@@ -32,7 +32,7 @@ crate::knobs! {
     ///
     /// ```
     /// use ssdl::methods::{SpreadGraph, SsdLp};
-    /// let method = SsdLp::new().atoms_per_class(10).graph(SpreadGraph::Expressive);
+    /// let method = SsdLp::new().atoms_per_class(10).spread_graph(SpreadGraph::Expressive);
     /// ```
     pub struct SsdLp {
         /// Atoms of each class; a class gets fewer where it has too few samples.
@@ -46,7 +46,7 @@ crate::knobs! {
         /// How evenly energies give probabilities, in mean gaps between the best two classes.
         temperature "T": f64 = 1.0, Above(0.0);
         /// Graph that probabilities spread over.
-        graph "": SpreadGraph = SpreadGraph::Heat, OneOf(SpreadGraph::WORDS);
+        spread_graph "": SpreadGraph = SpreadGraph::Heat, OneOf(SpreadGraph::WORDS);
         /// Neighbours per sample in a `heat` graph; at most the number of samples less one.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Weight of the l1 norm with which an `expressive` graph writes samples with others; scales with squared lengths.
@@ -85,7 +85,7 @@ could be read; what it leaves open was found by experiment.",
             &[
                 ("atoms_per_class", "10"),
                 ("sparsity", "0.02"),
-                ("graph", "expressive"),
+                ("spread_graph", "expressive"),
                 ("self_sparsity", "1.2"),
                 ("temperature", "0.05"),
                 ("spreading", "0.5"),
@@ -106,7 +106,7 @@ impl Learner for SsdLp {
     const DESCRIPTION: Description = DESCRIPTION;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
-        if self.graph == SpreadGraph::Heat {
+        if self.spread_graph == SpreadGraph::Heat {
             let max = sizes.n_samples.saturating_sub(1).max(1);
             cut_neighbours(&mut self.n_neighbors, max, notice);
         }
@@ -122,16 +122,19 @@ impl Learner for SsdLp {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
         let weights = turns.graph(self.max_iterations, |_| self.connect(given))?;
+        if weights.entries() == 0 && samples.columns() > 1 {
+            turns.notice(
+                "no two samples are joined, so probabilities do not spread; lower self_sparsity or \
+                 take more neighbours",
+            );
+        }
         let none = Matrix::zeros(labels.classes().len(), samples.columns());
         let shares = spread_shares(&weights, labels, &none, self.spreading);
-        let (atoms, blocks) = first_blocks(given, turns, self.atoms_per_class, &shares)?;
+        let (atoms, blocks) = first_blocks(given, turns, self.atoms_per_class, &shares);
         let mut state = State::new(self, given, &atoms, blocks, shares);
         state.code();
-        let limits = Limits {
-            max_iterations: self.max_iterations,
-            tolerance: self.tolerance,
-            max_flips: 0,
-        };
+        let limits =
+            Limits { max_iterations: self.max_iterations, tolerance: self.tolerance, max_flips: 0 };
         turns.begin(limits, state.objective())?;
         let unlabelled = labels.unlabelled();
         let stop = turns.repeat(limits, |turns| {
@@ -164,7 +167,7 @@ impl Learner for SsdLp {
 
 impl SsdLp {
     fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Csr<T>> {
-        match (given.graph, self.graph) {
+        match (given.graph, self.spread_graph) {
             (Some(graph), _) => {
                 let built = graph.build(&given.samples)?;
                 built.laplacian.affinities().cloned().ok_or_else(|| {
@@ -177,7 +180,7 @@ impl SsdLp {
             }
             (None, SpreadGraph::Heat) => Ok(local_affinities(&given.samples, self.n_neighbors)),
             (None, SpreadGraph::Expressive) => {
-                Expressive { sparsity: self.self_sparsity }.affinities(&given.samples)
+                Ok(Expressive { sparsity: self.self_sparsity }.affinities(&given.samples))
             }
         }
     }

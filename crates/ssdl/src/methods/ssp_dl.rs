@@ -12,7 +12,7 @@ use crate::fit::{
     Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie, Turns,
     by_residuals, classes_of_atoms,
 };
-use crate::graph::{Connected, Expressive, Graph};
+use crate::graph::{Connected, Expressive};
 use crate::{Matrix, Real, Result};
 
 crate::knobs! {
@@ -88,8 +88,15 @@ impl Learner for SspDl {
         let Connected { laplacian, attachment } =
             turns.graph(self.max_iterations, |_| match given.graph {
                 Some(graph) => graph.build(samples),
-                None => graph.build(samples),
+                None => Ok(graph.connect(samples)),
             })?;
+        if laplacian.trace() == 0.0 && samples.columns() > 1 {
+            turns.notice(&format!(
+                "no sample is written with others at a self_sparsity of {}, so codes are not mixed; \
+                 lower it",
+                self.self_sparsity
+            ));
+        }
         let requested = self.n_atoms.resolve(samples.rows(), labels.classes().len());
         let mut atoms = first_atoms(samples, labels, requested, T::one(), given.seed);
         check_count(&atoms, requested, |sentence| turns.notice(sentence))?;
@@ -104,16 +111,22 @@ impl Learner for SspDl {
             .map(|class| (0..assigned.len()).filter(|&j| assigned[j] == Some(class)).collect())
             .collect();
         let (rows, coefficients) = (self.sparsity, self.sparsity);
-        let solver =
-            Structured { groups: &groups, rows, coefficients, manifold: self.manifold, steps: STEPS };
-        let energy = samples.squared_norm();
-        let measure = |sums: &Statistics<T>, atoms: &Matrix<T>, gram: &Matrix<T>, codes: &Matrix<T>| {
-            Objective::new([
-                ("reconstruction", sums.residual(atoms, gram)),
-                ("sparsity", solver.size(codes)),
-                ("manifold", self.manifold * laplacian.energy(codes)),
-            ])
+        let solver = Structured {
+            groups: &groups,
+            rows,
+            coefficients,
+            manifold: self.manifold,
+            steps: STEPS,
         };
+        let energy = samples.squared_norm();
+        let measure =
+            |sums: &Statistics<T>, atoms: &Matrix<T>, gram: &Matrix<T>, codes: &Matrix<T>| {
+                Objective::new([
+                    ("reconstruction", sums.residual(atoms, gram)),
+                    ("sparsity", solver.size(codes)),
+                    ("manifold", self.manifold * laplacian.energy(codes)),
+                ])
+            };
         let mut sums = Statistics::of(samples, &codes, energy);
         let Self { max_iterations, tolerance, .. } = *self;
         let limits = Limits { max_iterations, tolerance, max_flips: 0 };
@@ -129,16 +142,18 @@ impl Learner for SspDl {
             correlations = Matrix::of_product(atoms.transposed(), samples.view());
             turns.done(Step::Dictionary, measure(&sums, &atoms, &gram, &codes))
         })?;
-        let dead = (0..sums.moments.columns())
-            .filter(|&k| sums.moments.column(k)[k] == T::zero())
-            .count();
+        let dead =
+            (0..sums.moments.columns()).filter(|&k| sums.moments.column(k)[k] == T::zero()).count();
         let owners = classes_of_atoms(&codes, labels);
         let coder = Coder::Half { sparsity: self.sparsity };
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
             decision: by_residuals(owners, labels, 0.0),
-            tie: (self.manifold > 0.0)
-                .then(|| Tie { manifold: self.manifold, attachment, reconstructions: None }),
+            tie: (self.manifold > 0.0).then(|| Tie {
+                manifold: self.manifold,
+                attachment,
+                reconstructions: None,
+            }),
             selection: None,
             stop,
         })

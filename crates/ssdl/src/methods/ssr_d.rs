@@ -4,8 +4,8 @@
 //! samples were found by experiment.
 
 use super::{Description, Learner, cut_atoms};
-use crate::codes::pursuit::Rows;
 use crate::codes::Coder;
+use crate::codes::pursuit::Rows;
 use crate::dictionary::init::{check_count, first_atoms};
 use crate::dictionary::{AtomCount, Block, Statistics, Update, to_length_one};
 use crate::fit::{

@@ -262,7 +262,9 @@ fn names_do_not_matter<T: Real>(method: &dyn Method<T>) {
         assert!(q.labels.iter().all(|name| ["zebra", "9", "ape"].contains(&name.as_str())));
         let scores = Matrix::from_fn(3, p.scores.columns(), |c, j| q.scores.column(j)[turn[c]]);
         // An SVM stops within 1e-3 of its optimality conditions, on its way in another order.
-        let exact = T::NAME == "f64" && !has(method, "box_constraints");
+        // Blocks of atoms are updated in the order of the classes.
+        let exact =
+            T::NAME == "f64" && !has(method, "box_constraints") && !has(method, "atoms_per_class");
         let tolerance = if exact { 1e-6 } else { 1e-2 };
         assert!(apart(scores.as_slice(), p.scores.as_slice()) < tolerance, "{}", label(method));
     }

@@ -6,10 +6,10 @@
 
 use rayon::prelude::*;
 
-use crate::codes::pursuit::{half_threshold, top_of};
+use crate::Real;
+use crate::codes::pursuit::{HalfThreshold, top_of};
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, axpy, inner, largest_eigenvalue, squared_norm};
-use crate::Real;
 
 /// Proximal gradient steps with momentum; each step thresholds in closed form.
 #[derive(Clone, Copy, Debug)]
@@ -134,17 +134,18 @@ impl Structured<'_> {
         let p = codes.rows();
         let mut grouped = vec![false; codes.columns()];
         self.groups.iter().flatten().for_each(|&j| grouped[j] = true);
-        let lambda = self.coefficients / bound;
+        let each = HalfThreshold::new(self.coefficients / bound);
+        let row = HalfThreshold::new(self.rows / bound);
         codes.par_columns_mut().zip(&grouped).with_min_len(32).for_each(|(column, grouped)| {
             if !grouped {
-                column.iter_mut().for_each(|a| *a = T::of(half_threshold(a.wide(), lambda)));
+                column.iter_mut().for_each(|a| *a = T::of(each.at(a.wide())));
             }
         });
         for group in self.groups {
             for k in 0..p {
                 let squares = group.iter().map(|&j| codes.column(j)[k].wide().powi(2));
                 let length = squares.sum::<f64>().sqrt();
-                let keep = match half_threshold(length, self.rows / bound) {
+                let keep = match row.at(length) {
                     left if left > 0.0 => T::of(left / length),
                     _ => T::zero(),
                 };

@@ -69,11 +69,9 @@ mod tests {
         let problem = Pulled { gram: &gram, rhs: rhs.clone(), shifts: vec![0.2; 4] };
         by_class.code(problem, &mut codes);
         let same = |k: usize, l: usize| classes[k].is_some() && classes[k] == classes[l];
-        let masked =
-            Matrix::from_fn(5, 5, |k, l| if same(k, l) { gram.column(l)[k] } else { 0.0 });
-        let rhs = Matrix::from_fn(5, 4, |k, j| {
-            if classes[k].is_some() { rhs.column(j)[k] } else { 0.0 }
-        });
+        let masked = Matrix::from_fn(5, 5, |k, l| if same(k, l) { gram.column(l)[k] } else { 0.0 });
+        let rhs =
+            Matrix::from_fn(5, 4, |k, j| if classes[k].is_some() { rhs.column(j)[k] } else { 0.0 });
         let mut whole = Matrix::zeros(5, 4);
         let problem = Pulled { gram: &masked, rhs, shifts: vec![0.2; 4] };
         Lasso::new(0.4).exact::<f64>().code(problem, &mut whole);

@@ -14,7 +14,7 @@ mod rows;
 pub use by_class::ByClass;
 pub use lasso::Lasso;
 pub(crate) use reweighted::top_of;
-pub use reweighted::{Half, half_threshold};
+pub use reweighted::{Half, HalfThreshold};
 pub use rows::Rows;
 
 use crate::{Matrix, Real};

@@ -13,16 +13,34 @@ use crate::{Matrix as Dense, Real};
 /// $54^{1/3}/4$: below this times $\lambda^{2/3}$ the minimum is at zero.
 const CUT: f64 = 0.944_940_787_421_154_8;
 
-/// $\arg\min_x(x-y)^2+\lambda|x|^{1/2}$.
-#[must_use]
-pub fn half_threshold(y: f64, lambda: f64) -> f64 {
-    let size = y.abs();
-    if size <= CUT * lambda.powf(2.0 / 3.0) || size == 0.0 {
-        return 0.0;
+/// $\arg\min_x(x-y)^2+\lambda|x|^{1/2}$ for one λ.
+#[derive(Clone, Copy, Debug)]
+pub struct HalfThreshold {
+    lambda: f64,
+    cut: f64,
+}
+
+impl HalfThreshold {
+    /// For this λ.
+    #[must_use]
+    pub fn new(lambda: f64) -> Self {
+        Self { lambda, cut: CUT * lambda.cbrt() * lambda.cbrt() }
     }
-    let angle = (lambda / 8.0 * (size / 3.0).powf(-1.5)).clamp(-1.0, 1.0).acos();
-    let turn = 2.0 * std::f64::consts::PI / 3.0 - 2.0 / 3.0 * angle;
-    2.0 / 3.0 * y * (1.0 + turn.cos())
+
+    /// The minimiser at $y$.
+    #[inline]
+    #[must_use]
+    pub fn at(&self, y: f64) -> f64 {
+        let size = y.abs();
+        // Most coefficients end here, before anything costly.
+        if size <= self.cut || size == 0.0 {
+            return 0.0;
+        }
+        let third = size / 3.0;
+        let angle = (self.lambda / (8.0 * third * third.sqrt())).clamp(-1.0, 1.0).acos();
+        let turn = 2.0 * std::f64::consts::PI / 3.0 - 2.0 / 3.0 * angle;
+        2.0 / 3.0 * y * (1.0 + turn.cos())
+    }
 }
 
 /// The half-power penalty on each coefficient.
@@ -44,7 +62,8 @@ impl Half {
 
 /// $\lambda\sum|a|^{1/2}$.
 fn half_size<T: Real>(sparsity: f64, codes: &[T]) -> f64 {
-    let part = |range: std::ops::Range<usize>| codes[range].iter().map(|a| a.abs().wide().sqrt()).sum();
+    let part =
+        |range: std::ops::Range<usize>| codes[range].iter().map(|a| a.abs().wide().sqrt()).sum();
     sparsity * in_parts(codes.len(), 1 << 15, part)
 }
 
@@ -81,14 +100,14 @@ impl Half {
         let p = code.len();
         let (mut ahead, mut gradient) = (code.to_vec(), vec![T::zero(); p]);
         let (mut now, mut momentum) = (code.to_vec(), 1.0f64);
-        let threshold = self.sparsity / bound.wide();
+        let threshold = HalfThreshold::new(self.sparsity / bound.wide());
         for _ in 0..self.steps {
             half_gradient(gram, shift, rhs, &ahead, &mut gradient);
             let (mut against, mut moved, mut size) = (0.0, 0.0f64, 0.0f64);
             let mut next = vec![T::zero(); p];
             for k in 0..p {
                 let y = (ahead[k] - gradient[k] / bound).wide();
-                next[k] = T::of(half_threshold(y, threshold));
+                next[k] = T::of(threshold.at(y));
                 let step = (next[k] - now[k]).wide();
                 against += (ahead[k] - next[k]).wide() * step;
                 moved = moved.max(step.abs());
@@ -149,7 +168,7 @@ mod tests {
             (1.0, 0.2, 0.948_665_000_126),
         ];
         for (y, lambda, expected) in table {
-            let found = half_threshold(y, lambda);
+            let found = HalfThreshold::new(lambda).at(y);
             assert!((found - expected).abs() < 1e-10, "{y} {lambda}: {found} {expected}");
         }
     }
@@ -160,7 +179,7 @@ mod tests {
             y in -3.0f64..3.0, lambda in 0.0f64..2.0, other in -4.0f64..4.0,
         ) {
             let value = |x: f64| (x - y) * (x - y) + lambda * x.abs().sqrt();
-            let found = half_threshold(y, lambda);
+            let found = HalfThreshold::new(lambda).at(y);
             prop_assert!(value(found) <= value(other) + 1e-9);
             prop_assert!(value(found) <= value(0.0) + 1e-9);
         }

@@ -8,8 +8,8 @@
 
 use rayon::prelude::*;
 
-use crate::matrix::{Matrix, axpy, dot};
 use crate::Real;
+use crate::matrix::{Matrix, axpy, dot};
 
 /// The groups and powers of a reweighted problem.
 #[derive(Clone, Copy, Debug)]
@@ -164,7 +164,8 @@ mod tests {
         let samples = Matrix::from_fn(8, 6, |i, j| ((i * 2 + j * 3) % 5) as f64 - 1.5);
         let (gram, rhs) = (atoms.gram(), Matrix::of_product(atoms.transposed(), samples.view()));
         let group_of = [0, 1, 0, 1, 1, 0];
-        let rows = Rows { group_of: &group_of, n_groups: 2, sparsity: 0.3, power: 0.8, loss_power: 1.0 };
+        let rows =
+            Rows { group_of: &group_of, n_groups: 2, sparsity: 0.3, power: 0.8, loss_power: 1.0 };
         let start = Matrix::from_fn(5, 6, |k, j| ((k + j) % 3) as f64 * 0.2);
         let weights = rows.sample_weights(&[0.3, 1.0, 0.2, 4.0, 0.0, 0.6], 0.01);
         let mut codes = start.clone();
@@ -183,12 +184,17 @@ mod tests {
                 assert!((a - b).abs() < 1e-4 * (1.0 + b.abs()), "sample {j}: {a} {b}");
             }
         }
-        let expected = 0.3 * (0..2).map(|g| {
-            (0..5).map(|k| {
-                let own = (0..6).filter(|&i| group_of[i] == g);
-                own.map(|i| codes.column(i)[k].powi(2)).sum::<f64>().powf(0.4)
-            }).sum::<f64>()
-        }).sum::<f64>();
+        let expected = 0.3
+            * (0..2)
+                .map(|g| {
+                    (0..5)
+                        .map(|k| {
+                            let own = (0..6).filter(|&i| group_of[i] == g);
+                            own.map(|i| codes.column(i)[k].powi(2)).sum::<f64>().powf(0.4)
+                        })
+                        .sum::<f64>()
+                })
+                .sum::<f64>();
         assert!((rows.size(&codes) - expected).abs() < 1e-12 * expected);
     }
 }
