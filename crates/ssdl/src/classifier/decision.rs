@@ -218,7 +218,9 @@ pub(crate) enum SavedDecision {
         #[serde(default)]
         cost: f64,
     },
-    Mixture { members: Vec<SavedMember> },
+    Mixture {
+        members: Vec<SavedMember>,
+    },
 }
 
 impl<T: Real> Decision<T> {

@@ -368,6 +368,8 @@ impl<'a, T: Real> State<'a, T> {
                 reconstructions: None,
             }),
             selection: None,
+            calibration: None,
+            compared: Vec::new(),
             stop,
         }
     }

@@ -109,6 +109,8 @@ impl Learner for S2d2 {
             decision: by_residuals(class_of_atoms, labels, 0.0),
             tie: None,
             selection: None,
+            calibration: None,
+            compared: Vec::new(),
             stop,
         })
     }

@@ -93,6 +93,8 @@ pub(super) fn learn<T: Real>(
         decision: by_residuals(class_of_atoms, labels, cost),
         tie: None,
         selection: None,
+        calibration: None,
+        compared: Vec::new(),
         stop: Stop::Converged,
     })
 }

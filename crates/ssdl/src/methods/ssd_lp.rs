@@ -160,6 +160,8 @@ impl Learner for SsdLp {
             decision: by_residuals(class_of_atoms, labels, self.sparsity),
             tie: None,
             selection: None,
+            calibration: None,
+            compared: Vec::new(),
             stop,
         })
     }

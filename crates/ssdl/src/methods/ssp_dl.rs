@@ -155,6 +155,8 @@ impl Learner for SspDl {
                 reconstructions: None,
             }),
             selection: None,
+            calibration: None,
+            compared: Vec::new(),
             stop,
         })
     }

@@ -128,6 +128,8 @@ impl Learner for SsrD {
             decision: by_residuals(owners, labels, 0.0),
             tie: None,
             selection: None,
+            calibration: None,
+            compared: Vec::new(),
             stop,
         })
     }
