@@ -38,7 +38,7 @@ crate::knobs! {
         /// Weight of the classifier in the codes.
         discrimination "": f64 = 1.0, From(0.0);
         /// Weight of half the squared norm of the classifier; scales with squared lengths.
-        ridge "1/σ_w²": f64 = 25.0, Above(0.0);
+        ridge "": f64 = 25.0, Above(0.0);
         /// Neighbours per sample in the graphs; at most the number of samples less one.
         n_neighbors "k": usize = 8, WholeFrom(1);
         /// Width of the kernel of the graph of all samples; `0.5x` is half the mean distance.
@@ -362,7 +362,7 @@ impl<'a, T: Real> State<'a, T> {
         Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
             decision: Decision::softmax(classifier),
-            tie: (strength > 0.0).then(|| Tie {
+            tie: (strength > 0.0).then_some(Tie {
                 manifold: strength,
                 attachment,
                 reconstructions: None,

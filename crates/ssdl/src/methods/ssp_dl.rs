@@ -149,7 +149,7 @@ impl Learner for SspDl {
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
             decision: by_residuals(owners, labels, 0.0),
-            tie: (self.manifold > 0.0).then(|| Tie {
+            tie: (self.manifold > 0.0).then_some(Tie {
                 manifold: self.manifold,
                 attachment,
                 reconstructions: None,
