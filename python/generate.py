@@ -15,7 +15,7 @@ from pathlib import Path
 TARGET = Path(__file__).parent / "ssdl" / "_methods.py"
 
 # Names that scikit-learn uses in all its estimators.
-SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol"}
+SPELLINGS = {"max_iterations": "max_iter", "tolerance": "tol", "n_nonzero": "n_nonzero_coefs"}
 TYPES = {
     "whole_from": "int",
     "auto_or_from": 'int or "auto"',
@@ -220,6 +220,13 @@ def common_parameters(module):
             None,
             "(int, int) or None",
             "Height and width, if samples are images (pixels row by row).",
+        ),
+        (
+            "class_weight",
+            None,
+            'dict, "balanced" or None',
+            "How much the labels of each class count: a number above 0 by class, or all classes the "
+            "same however many labels each has. Only ratios matter.",
         ),
         (
             "unlabeled",

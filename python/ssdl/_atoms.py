@@ -84,8 +84,10 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
                 "the given graph covers only the samples of the last fit: fit all samples with a "
                 "graph of all"
             )
-        labels = _labels.extended(self.classes_, self._model.labels, added, self.unlabeled, known)
-        return self._learn_from(np.concatenate([before, rows]), labels, start=self._model)
+        weights = self._row_weights.followed_by(len(rows), len(before))
+        labels = self._row_weights.all_rows(self._model.labels, -1)
+        labels = _labels.extended(self.classes_, labels, added, self.unlabeled, known)
+        return self._learn_from(np.concatenate([before, rows]), labels, weights, start=self._model)
 
     def transform(self, X):
         """Sparse codes of samples, each coded independently of the others.
@@ -113,7 +115,7 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
 
     @property
     def codes_(self):
-        """Sparse codes of the training samples, (n_samples, n_atoms)."""
+        """Sparse codes of the training samples, (n_samples, n_atoms), without those of weight zero."""
         return self._learnt.codes
 
     @property

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length, check_scalar
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from . import _labels, _ssdl
+from . import _labels, _ssdl, _weights
 from ._request import as_text, as_value, reporter, samples, seed, shape, steps, threads
 from .errors import FitWarning, SamplesError
 from .graphs import given
@@ -25,6 +25,7 @@ from .graphs import given
 COMMON_CONSTRAINTS = {
     "prepare": [list, tuple, str],
     "image_shape": [list, tuple, None],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
     "unlabeled": "no_validation",
     "calibrate": ["boolean"],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
@@ -44,7 +45,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     _method: str
     _knobs: dict
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Learn from a few labelled and many unlabelled samples.
 
         Parameters
@@ -53,13 +54,17 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             Samples, float32 or float64; the model keeps the dtype.
         y : array-like of shape (n_samples,)
             Labels: numbers or text. None, NaN, NA and ``unlabeled`` (-1) mean "no label".
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts in the classifier's loss; only ratios matter. Samples of
+            weight zero are left out of the fit; ``transduction_`` and ``label_distributions_``
+            have predictions for them, as for new samples.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._learn(X, y)
+        return self._learn(X, y, sample_weight=sample_weight)
 
     def add_labels(self, indices, y, X=None):
         """Continue the last fit with more labels for the training samples.
@@ -81,8 +86,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, graph = self._training_samples(X)
-        labels = _labels.amended(self.classes_, self._model.labels, indices, y, self.unlabeled)
-        return self._learn_from(rows, labels, graph=graph, start=self._model)
+        labels = self._row_weights.all_rows(self._model.labels, -1)
+        labels = _labels.amended(self.classes_, labels, indices, y, self.unlabeled)
+        return self._learn_from(rows, labels, self._row_weights, graph=graph, start=self._model)
 
     def query(self, n=10, X=None):
         """Samples whose labels would help most (active learning), best first.
@@ -103,7 +109,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = None if X is None else self._samples(X, self._model.precision)
-        return self._model.query(check_scalar(n, "n", Integral, min_val=0), rows, self._threads())
+        n = check_scalar(n, "n", Integral, min_val=0)
+        chosen = self._model.query(n, rows, self._threads())
+        return chosen if X is not None else self._row_weights.row_numbers(chosen)
 
     def predict(self, X):
         """Predict the classes of samples, each independently of the others.
@@ -195,13 +203,12 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     @property
     def transduction_(self):
         """Predictions of the fit for the training samples, labelled ones included."""
-        classes = self._learnt.transduction(self._threads())[0]
-        return self.classes_[classes]
+        return self.classes_[self._transduction(0)]
 
     @property
     def label_distributions_(self):
         """Class probabilities of each training sample, (n_samples, n_classes)."""
-        return self._learnt.transduction(self._threads())[2]
+        return self._transduction(2)
 
     @property
     def n_iter_(self):
@@ -273,6 +280,16 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return other
 
     @property
+    def _row_weights(self):
+        """Which samples of the last fit took part; all, if the model comes from a file."""
+        return getattr(self, "_fit_weights", _weights.ALL)
+
+    def _transduction(self, part):
+        """Classes (0) or probabilities (2) of all samples, also of those left out of the fit."""
+        found = self._learnt.transduction(self._threads())[part]
+        return self._row_weights.merged(found, part)
+
+    @property
     def _learnt(self):
         check_is_fitted(self)
         return self._model
@@ -289,14 +306,17 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         rows = self._samples(X, self._model.precision)
         return self._model.predict(rows, self._threads())
 
-    def _learn(self, X, y, graph=None):
+    def _learn(self, X, y, graph=None, sample_weight=None):
         self._validate_params()
         before = {name: vars(self)[name] for name in SAMPLE_ATTRIBUTES if name in vars(self)}
         try:
             rows = self._samples(X, [np.float64, np.float32], reset=True)
-            labels = _labels.read(y, self.unlabeled)
-            check_consistent_length(rows, labels.indices)
-            return self._learn_from(rows, labels, graph=graph)
+            values = _labels.as_column(y)
+            check_consistent_length(rows, values)
+            weights = _weights.read(sample_weight, rows, graph)
+            labels = _labels.read(weights.kept_rows(values), self.unlabeled)
+            labels = _labels.Labels(labels.classes, weights.all_rows(labels.indices, -1))
+            return self._learn_from(rows, labels, weights, graph=graph)
         except BaseException:
             # The existing model was fitted on other samples.
             for name in SAMPLE_ATTRIBUTES:
@@ -304,14 +324,21 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             vars(self).update(before)
             raise
 
-    def _learn_from(self, rows, labels, graph=None, start=None):
+    def _learn_from(self, rows, labels, weights=_weights.ALL, graph=None, start=None):
         """Call the library; if it fails, the estimator stays as it was."""
-        request = self._request(labels) | {"graph": given(graph, len(rows)), "start": start}
-        model, notices = _ssdl.fit(rows, labels.indices, request, self._report())
+        request = self._request(labels) | {
+            "graph": given(graph, len(rows)),
+            "start": start,
+            "sample_weight": weights.numbers(),
+        }
+        some = np.ascontiguousarray(weights.kept_rows(rows))
+        indices = np.ascontiguousarray(weights.kept_rows(labels.indices))
+        model, notices = _ssdl.fit(some, indices, request, self._report())
         for notice in notices:
             warnings.warn(notice, FitWarning, stacklevel=4)
         self._model = model
         self._training = (rows, graph)
+        self._fit_weights = weights.judged(rows, model, self._threads())
         self.classes_ = labels.classes
         if model.reached_limit:
             warnings.warn(
@@ -331,7 +358,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """The training samples and the graph that was given with them."""
         if X is not None:
             rows = self._samples(X, self._model.precision)
-            check_consistent_length(rows, self._model.labels)
+            check_consistent_length(rows, self._row_weights.all_rows(self._model.labels, -1))
             return rows, getattr(self, "_training", (None, None))[1]
         if not hasattr(self, "_training"):
             raise SamplesError(
@@ -357,6 +384,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "method": self._method,
             "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
             "classes": labels.names,
+            "class_weight": _weights.of_classes(self.class_weight, labels),
             "prepare": steps(self.prepare),
             "image": None if self.image_shape is None else shape(self.image_shape),
             "seed": seed(self.random_state),
@@ -398,7 +426,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 class TakesGraph:
     """A classifier with a graph between the samples, which users may provide."""
 
-    def fit(self, X, y, graph=None):
+    def fit(self, X, y, graph=None, sample_weight=None):
         """Learn from a few labelled and many unlabelled samples.
 
         Parameters
@@ -413,10 +441,14 @@ class TakesGraph:
             mix each sample from others (sparse, rows that sum to one); or the neighbours of each
             sample (int, of shape (n_samples, n_neighbors)). New samples are joined to the training
             samples by distance.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts in the classifier's loss; only ratios matter. Samples of
+            weight zero are left out of the fit; ``transduction_`` and ``label_distributions_``
+            have predictions for them, as for new samples.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._learn(X, y, graph=graph)
+        return self._learn(X, y, graph=graph, sample_weight=sample_weight)

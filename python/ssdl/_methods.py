@@ -12,6 +12,11 @@ __all__ = [
     "AutoSSDL",
     "USSDL",
     "GraphSC",
+    "JDL",
+    "OSSDL",
+    "LCRLSDLA",
+    "LCKSVD",
+    "SupGraphDL",
     "LinearSVM",
     "Ridge",
     "Nearest",
@@ -117,6 +122,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -305,6 +313,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -343,6 +352,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -351,7 +361,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.verbose = verbose
 
 
-class AutoSSDL(TakesGraph, DictionaryClassifier):
+class AutoSSDL(TakesGraph, FewLabelClassifier):
     r"""The mean of the methods that foretell hidden labels.
 
     SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. Their
@@ -365,16 +375,17 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
 
     Parameters
     ----------
-    folds : int, default=3
+    parts : int, default=3
         Parts of the labels that are hidden in turn, from two labels per class on. Allowed: a
         whole number, 2 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
     prepare : sequence of str, or str, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -412,12 +423,6 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         Number of features of a sample.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
-    components_ : ndarray of shape (n_atoms, n_prepared_features)
-        Atoms, in the space of prepared samples.
-    codes_ : ndarray of shape (n_samples, n_atoms)
-        Codes of the training samples.
-    n_revived_ : int
-        Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote.
     intercept_ : ndarray of shape (n_classes,)
@@ -451,7 +456,7 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
 
     References
     ----------
-    stacked generalisation, Wolpert (1992), of SSDL-GA, ridge regression and label spreading: https://doi.org/10.1016/S0893-6080(05)80023-1
+    stacked generalisation, Wolpert (1992): https://doi.org/10.1016/S0893-6080(05)80023-1
 
     Examples
     --------
@@ -460,28 +465,27 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
     >>> X, y = load_digits(return_X_y=True)
     >>> few = y[:600].copy()
     >>> few[100:] = -1
-    >>> model = AutoSSDL(n_atoms=100).fit(X[:600], few)
+    >>> model = AutoSSDL().fit(X[:600], few)
     >>> bool(model.score(X[600:], y[600:]) > 0.7)
     True
     """
 
     _method = "auto"
     _knobs = {
-        "folds": "folds",
+        "parts": "parts",
     }
     _parameter_constraints = {
-        "folds": [Interval(Integral, 2, None, closed="left")],
-        "sparse_output": ["boolean"],
+        "parts": [Interval(Integral, 2, None, closed="left")],
         **COMMON_CONSTRAINTS,
     }
 
     def __init__(
         self,
         *,
-        folds=3,
-        sparse_output=False,
+        parts=3,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -489,10 +493,10 @@ class AutoSSDL(TakesGraph, DictionaryClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        self.folds = folds
-        self.sparse_output = sparse_output
+        self.parts = parts
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -572,6 +576,9 @@ class USSDL(DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -733,6 +740,7 @@ class USSDL(DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -762,6 +770,7 @@ class USSDL(DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -850,6 +859,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1023,6 +1035,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         sparse_output=False,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1056,8 +1069,1015 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class JDL(DictionaryClassifier):
+    r"""Joint learning of a dictionary and a linear classifier.
+
+    Each sample is coded with a few atoms by orthogonal matching pursuit; a linear classifier
+    pulls on the codes of labelled samples while it is learnt, and unlabelled samples shape the
+    atoms. The classifier that predicts is fitted on codes that no label has pulled on.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W}\ \lVert X^l-DA^l\rVert^2+\rho\lVert X^u-DA^u\rVert^2
+        +\gamma\bigl(\lVert Y-W^\top A^l\rVert^2+\mu\lVert W\rVert^2\bigr),\qquad\lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    max_iter : int, default=20
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    discrimination : float, default=2.5
+        Weight of the classifier's squared errors on the labelled codes. Letter: γ. Allowed: a
+        number, 0 or more.
+    unlabelled_weight : float, default=0.5
+        Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
+        Letter: ρ. Allowed: a number, 0 or more.
+    ridge : float, default=2.5
+        Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
+        number above 0.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Pham, Venkatesh (CVPR 2008): https://doi.org/10.1109/CVPR.2008.4587408
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import JDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = JDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "jdl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "discrimination": "discrimination",
+        "unlabelled_weight": "unlabelled_weight",
+        "ridge": "ridge",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "unlabelled_weight": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        n_nonzero_coefs="auto",
+        max_iter=20,
+        tol=0.0001,
+        discrimination=2.5,
+        unlabelled_weight=0.5,
+        ridge=2.5,
+        sparse_output=False,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.discrimination = discrimination
+        self.unlabelled_weight = unlabelled_weight
+        self.ridge = ridge
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class OSSDL(DictionaryClassifier):
+    r"""Online semi-supervised discriminative dictionary learning.
+
+    Every atom belongs to a class, and the codes of labelled samples are pulled towards atoms of
+    their class and towards a linear classifier. Samples come in batches; atoms and classifier
+    are updated after each batch. The classifier that predicts is fitted on codes that no label
+    has pulled on.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W,U}\ \lVert X^l-DA^l\rVert^2+\rho\lVert X^u-DA^u\rVert^2
+        +\gamma\bigl(\lVert Y-W^\top A^l\rVert^2+\mu\lVert W\rVert^2\bigr)
+        +\psi\bigl(\lVert Q-U^\top A^l\rVert^2+\mu\lVert U\rVert^2\bigr),\qquad\lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    max_iter : int, default=3
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    discrimination : float, default=25.0
+        Weight of the classifier's squared errors on the labelled codes. Letter: γ. Allowed: a
+        number, 0 or more.
+    consistency : float, default=1.25
+        Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
+        number, 0 or more.
+    unlabelled_weight : float, default=0.5
+        Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
+        Letter: ρ. Allowed: a number, 0 or more.
+    ridge : float, default=0.25
+        Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
+        number above 0.
+    batch_size : int, default=32
+        Samples per batch; atoms and classifier are updated after each batch. Letter: η. Allowed:
+        a whole number, 1 or more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Zhang, Jiang, Davis (ACCV 2012): https://doi.org/10.1007/978-3-642-37331-2_20
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import OSSDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = OSSDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ossdl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "discrimination": "discrimination",
+        "consistency": "consistency",
+        "unlabelled_weight": "unlabelled_weight",
+        "ridge": "ridge",
+        "batch_size": "batch_size",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "consistency": [Interval(Real, 0.0, None, closed="left")],
+        "unlabelled_weight": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        n_nonzero_coefs="auto",
+        max_iter=3,
+        tol=0.0001,
+        discrimination=25.0,
+        consistency=1.25,
+        unlabelled_weight=0.5,
+        ridge=0.25,
+        batch_size=32,
+        sparse_output=False,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.discrimination = discrimination
+        self.consistency = consistency
+        self.unlabelled_weight = unlabelled_weight
+        self.ridge = ridge
+        self.batch_size = batch_size
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LCRLSDLA(DictionaryClassifier):
+    r"""Label-consistent dictionary learning by recursive least squares.
+
+    Starts from LC-KSVD on the labelled samples; then the samples pass one at a time, and atoms
+    and classifier follow each by recursive least squares. An unlabelled sample gets the class
+    that the present classifier gives it. The classifier that predicts is fitted on codes that no
+    label has pulled on.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W,U}\ \lVert X^l-DA^l\rVert^2+\rho\lVert X^u-DA^u\rVert^2
+        +\gamma\bigl(\lVert Y-W^\top A^l\rVert^2+\mu\lVert W\rVert^2\bigr)
+        +\psi\bigl(\lVert Q-U^\top A^l\rVert^2+\mu\lVert U\rVert^2\bigr),\qquad\lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    max_iter : int, default=1
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    discrimination : float, default=0.25
+        Weight of the classifier's squared errors on the codes. Letter: γ. Allowed: a number, 0
+        or more.
+    consistency : float, default=0.25
+        Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
+        number, 0 or more.
+    unlabelled_weight : float, default=0.5
+        Weight of an unlabelled sample; a labelled sample counts 1. Letter: ρ. Allowed: a number,
+        0 or more.
+    forgetting : float, default=0.99
+        How much the first samples keep of their weight with every further sample; grows to 1.
+        Letter: λ. Allowed: a number between 0 and 1.
+    ridge : float, default=2.5
+        Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
+        number above 0.
+    start_iterations : int, default=10
+        Iterations of LC-KSVD on the labelled samples before, inside the classes and together.
+        Allowed: a whole number, 1 or more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Matiz, Barner (ICIP 2016); Irofti, Băltoiu (2019): https://arxiv.org/abs/1903.03905
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import LCRLSDLA
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = LCRLSDLA(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "lc-rlsdla"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "discrimination": "discrimination",
+        "consistency": "consistency",
+        "unlabelled_weight": "unlabelled_weight",
+        "forgetting": "forgetting",
+        "ridge": "ridge",
+        "start_iterations": "start_iterations",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "consistency": [Interval(Real, 0.0, None, closed="left")],
+        "unlabelled_weight": [Interval(Real, 0.0, None, closed="left")],
+        "forgetting": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "start_iterations": [Interval(Integral, 1, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        n_nonzero_coefs="auto",
+        max_iter=1,
+        tol=0.0001,
+        discrimination=0.25,
+        consistency=0.25,
+        unlabelled_weight=0.5,
+        forgetting=0.99,
+        ridge=2.5,
+        start_iterations=10,
+        sparse_output=False,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.discrimination = discrimination
+        self.consistency = consistency
+        self.unlabelled_weight = unlabelled_weight
+        self.forgetting = forgetting
+        self.ridge = ridge
+        self.start_iterations = start_iterations
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LCKSVD(DictionaryClassifier):
+    r"""Label-consistent K-SVD.
+
+    Every atom belongs to a class. K-SVD on the labelled samples with their labels below them
+    learns atoms, label consistency and a linear classifier at once; a discrimination of 0 gives
+    LC-KSVD1, whose classifier is fitted afterwards. Supervised: unlabelled samples are not used.
+
+    .. math::
+
+        \min_{D,A,W,U}\ \lVert X-DA\rVert^2+\psi\lVert Q-U^\top A\rVert^2
+        +\gamma\lVert Y-W^\top A\rVert^2,\qquad\lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    consistency : float, default=0.25
+        Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
+        number, 0 or more.
+    discrimination : float, default=0.25
+        Weight of the classifier's squared errors; 0 is LC-KSVD1. Letter: γ. Allowed: a number, 0
+        or more.
+    ridge : float, default=25.0
+        Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
+        number above 0.
+    start_iterations : int, default=10
+        Iterations of K-SVD inside each class, before all classes are learnt together. Allowed: a
+        whole number, 0 or more.
+    exact : bool, default=False
+        Whether an atom and its coefficients are minimised together or only improved.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Jiang, Lin, Davis (CVPR 2011; TPAMI 2013): https://doi.org/10.1109/TPAMI.2013.88
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import LCKSVD
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = LCKSVD(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "lc-ksvd"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "consistency": "consistency",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
+        "start_iterations": "start_iterations",
+        "exact": "exact",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "consistency": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "start_iterations": [Interval(Integral, 0, None, closed="left")],
+        "exact": ["boolean"],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        n_nonzero_coefs="auto",
+        max_iter=10,
+        tol=0.0001,
+        consistency=0.25,
+        discrimination=0.25,
+        ridge=25.0,
+        start_iterations=10,
+        exact=False,
+        sparse_output=False,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.consistency = consistency
+        self.discrimination = discrimination
+        self.ridge = ridge
+        self.start_iterations = start_iterations
+        self.exact = exact
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SupGraphDL(DictionaryClassifier):
+    r"""Supervised dictionary learning with graphs of samples and features.
+
+    Near samples of one class get similar codes, and near features similar entries of the atoms;
+    a linear classifier pulls on the codes. With learn_features the graph of the features is
+    learnt from the atoms (SupGraphDL-L). Supervised: unlabelled samples are not used.
+
+    .. math::
+
+        \min_{\lVert d_k\rVert=1,A,W}\ \lVert X-DA\rVert^2+\alpha\operatorname{tr}(D^\top L_fD)
+        +\beta\operatorname{tr}(AL_cA^\top)+\gamma\bigl(\lVert Y-W^\top A\rVert^2+\mu\lVert W\rVert^2\bigr),\qquad
+        \lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    max_iter : int, default=5
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    feature_manifold : float, default=2.5
+        Weight of the graph of the features: atoms are smooth over it. Letter: α. Allowed: a
+        number, 0 or more.
+    manifold : float, default=1.0
+        Weight of the graph of the samples: near samples of a class have similar codes. Letter:
+        β. Allowed: a number, 0 or more.
+    discrimination : float, default=0.25
+        Weight of the classifier's squared errors on the codes. Letter: γ. Allowed: a number, 0
+        or more.
+    ridge : float, default=2500.0
+        Weight of the classifier's squared norm beside its squared errors, while atoms are
+        learnt. Letter: μ. Allowed: a number above 0.
+    refit_ridge : float, default=2.5
+        The same for the classifier that predicts. Allowed: a number above 0.
+    n_neighbors : int, default=4
+        Number of neighbours of a sample within its class, and of a feature. Letter: k. Allowed:
+        a whole number, 1 or more.
+    learn_features : bool, default=False
+        Whether the graph of the features is learnt from the atoms: SupGraphDL-L.
+    smoothness : float, default=0.1
+        Smoothness of the learnt graph, in mean squared distances; larger gives more edges.
+        Allowed: a number above 0.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('scale=5',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Yankelevsky, Elad (ICASSP 2017): https://doi.org/10.1109/ICASSP.2017.7952985
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SupGraphDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SupGraphDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "sup-graph-dl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "feature_manifold": "feature_manifold",
+        "manifold": "manifold",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
+        "refit_ridge": "refit_ridge",
+        "n_neighbors": "n_neighbors",
+        "learn_features": "learn_features",
+        "smoothness": "smoothness",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "feature_manifold": [Interval(Real, 0.0, None, closed="left")],
+        "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "refit_ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "learn_features": ["boolean"],
+        "smoothness": [Interval(Real, 0.0, None, closed="neither")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        n_nonzero_coefs="auto",
+        max_iter=5,
+        tol=0.0001,
+        feature_manifold=2.5,
+        manifold=1.0,
+        discrimination=0.25,
+        ridge=2500.0,
+        refit_ridge=2.5,
+        n_neighbors=4,
+        learn_features=False,
+        smoothness=0.1,
+        sparse_output=False,
+        prepare=("scale=5",),
+        image_shape=None,
+        unlabeled=None,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.feature_manifold = feature_manifold
+        self.manifold = manifold
+        self.discrimination = discrimination
+        self.ridge = ridge
+        self.refit_ridge = refit_ridge
+        self.n_neighbors = n_neighbors
+        self.learn_features = learn_features
+        self.smoothness = smoothness
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.unlabeled = unlabeled
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1095,6 +2115,9 @@ class LinearSVM(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1206,6 +2229,7 @@ class LinearSVM(FewLabelClassifier):
         max_epochs=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1220,6 +2244,7 @@ class LinearSVM(FewLabelClassifier):
         self.max_epochs = max_epochs
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1249,6 +2274,9 @@ class Ridge(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1348,6 +2376,7 @@ class Ridge(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1358,6 +2387,7 @@ class Ridge(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1386,6 +2416,9 @@ class Nearest(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1485,6 +2518,7 @@ class Nearest(FewLabelClassifier):
         n_neighbors=1,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1495,6 +2529,7 @@ class Nearest(FewLabelClassifier):
         self.n_neighbors = n_neighbors
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1541,6 +2576,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1658,6 +2696,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         max_iter=1000,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1674,6 +2713,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
         self.max_iter = max_iter
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
@@ -1722,6 +2762,9 @@ class SelfTraining(FewLabelClassifier):
         applied to every sample; empty for none. The notes list them.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
     unlabeled : object, default=None
         Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
         there is only one other class: then -1 is a class.
@@ -1842,6 +2885,7 @@ class SelfTraining(FewLabelClassifier):
         ridge=1.0,
         prepare=("auto",),
         image_shape=None,
+        class_weight=None,
         unlabeled=None,
         calibrate=True,
         memory_limit=None,
@@ -1859,6 +2903,7 @@ class SelfTraining(FewLabelClassifier):
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
+        self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit

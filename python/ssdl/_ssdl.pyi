@@ -51,7 +51,7 @@ def fit(
 def encode(
     samples: Real,
     atoms: Real,
-    sparsity: float,
+    penalty: tuple[float, int],
     nonnegative: bool,
     sparse: bool,
     n_threads: int,

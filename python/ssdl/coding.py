@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ssdl
 from ._atoms import ReconstructsSamples
 from ._request import as_text, reporter, samples, seed, sparse_rows, threads
-from .errors import FitWarning, ShapeError
+from .errors import FitWarning, KnobError, ShapeError
 
 __all__ = ["DictionaryLearner", "SparseCoder"]
 
@@ -41,7 +41,7 @@ class _Coder(ReconstructsSamples, BaseEstimator):
         codes = _ssdl.encode(
             rows,
             self.components_,
-            float(self.sparsity),
+            (float(self.sparsity), int(self.n_nonzero_coefs or 0)),
             bool(self._nonnegative),
             self.sparse_output,
             threads(self.n_jobs),
@@ -65,12 +65,18 @@ class SparseCoder(_Coder):
 
         \min_a\ \lVert x-D^\top a\rVert^2+\lambda\lVert a\rVert_1
 
+    or, with ``n_nonzero_coefs``, the least squares that orthogonal matching pursuit finds
+    with at most that many atoms.
+
     Parameters
     ----------
     dictionary : array-like of shape (n_atoms, n_features) or None, default=None
         Atoms, used as they are; None uses the samples passed to ``fit``.
     sparsity : float, default=0.3
         Weight of the l1 norm; twice scikit-learn's `alpha`. Letter: λ.
+    n_nonzero_coefs : int or None, default=None
+        Maximum number of atoms in a code, found by orthogonal matching pursuit instead of
+        the l1 norm; None uses `sparsity`. Letter: T.
     nonnegative : bool, default=False
         Whether codes are non-negative.
     sparse_output : bool, default=False
@@ -101,16 +107,25 @@ class SparseCoder(_Coder):
     _parameter_constraints = {
         "dictionary": ["array-like", None],
         "sparsity": [Interval(Real, 0, None, closed="left")],
+        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
         "nonnegative": SWITCHES,
         "sparse_output": SWITCHES,
         "n_jobs": [Integral, None],
     }
 
     def __init__(
-        self, dictionary=None, *, sparsity=0.3, nonnegative=False, sparse_output=False, n_jobs=None
+        self,
+        dictionary=None,
+        *,
+        sparsity=0.3,
+        n_nonzero_coefs=None,
+        nonnegative=False,
+        sparse_output=False,
+        n_jobs=None,
     ):
         self.dictionary = dictionary
         self.sparsity = sparsity
+        self.n_nonzero_coefs = n_nonzero_coefs
         self.nonnegative = nonnegative
         self.sparse_output = sparse_output
         self.n_jobs = n_jobs
@@ -130,6 +145,8 @@ class SparseCoder(_Coder):
             The fitted transformer.
         """
         self._validate_params()
+        if self.n_nonzero_coefs is not None and self.nonnegative:
+            raise KnobError("nonnegative is True; allowed: False where n_nonzero_coefs is set")
         rows = samples(self, X, [np.float64, np.float32], reset=True)
         if self.dictionary is None:
             self.components_ = rows.copy()
@@ -152,12 +169,20 @@ class DictionaryLearner(_Coder):
 
         \min_{\lVert d_k\rVert\le\alpha,\ A}\ \lVert X-AD\rVert_F^2+\lambda\lVert A\rVert_1
 
+    or, with ``n_nonzero_coefs``, with at most that many atoms in each code and no l1 norm.
+
     Parameters
     ----------
     n_atoms : int, default=100
         Number of atoms; at most the number of nonzero samples.
     sparsity : float, default=0.3
         Weight of the l1 norm of the codes; twice scikit-learn's `alpha`. Letter: λ.
+    n_nonzero_coefs : int or None, default=None
+        Maximum number of atoms in a code, found by orthogonal matching pursuit instead of
+        the l1 norm; None uses `sparsity`. Letter: T.
+    update : {'block', 'ksvd', 'exact-ksvd'}, default='block'
+        How atoms are updated: from sums over the samples, batch by batch, or by K-SVD, each atom
+        with its coefficients and all samples at once. K-SVD needs ``n_nonzero_coefs``.
     nonnegative_codes : bool, default=False
         Whether codes are non-negative.
     nonnegative_atoms : bool, default=False
@@ -208,6 +233,8 @@ class DictionaryLearner(_Coder):
     _parameter_constraints = {
         "n_atoms": [Interval(Integral, 1, None, closed="left")],
         "sparsity": [Interval(Real, 0, None, closed="left")],
+        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+        "update": [StrOptions({"block", "ksvd", "exact-ksvd"})],
         "nonnegative_codes": SWITCHES,
         "nonnegative_atoms": SWITCHES,
         "atom_norm": [Interval(Real, 0, None, closed="neither")],
@@ -224,6 +251,8 @@ class DictionaryLearner(_Coder):
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
+        "n_nonzero_coefs": "n_nonzero",
+        "update": "update",
         "nonnegative_codes": "nonnegative_codes",
         "nonnegative_atoms": "nonnegative_atoms",
         "atom_norm": "atom_norm",
@@ -237,6 +266,8 @@ class DictionaryLearner(_Coder):
         n_atoms=100,
         *,
         sparsity=0.3,
+        n_nonzero_coefs=None,
+        update="block",
         nonnegative_codes=False,
         nonnegative_atoms=False,
         atom_norm=1.0,
@@ -250,6 +281,8 @@ class DictionaryLearner(_Coder):
     ):
         self.n_atoms = n_atoms
         self.sparsity = sparsity
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.update = update
         self.nonnegative_codes = nonnegative_codes
         self.nonnegative_atoms = nonnegative_atoms
         self.atom_norm = atom_norm
@@ -310,7 +343,11 @@ class DictionaryLearner(_Coder):
 
     def _learn(self, rows, stream, before=None):
         learning = {
-            "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
+            "knobs": [
+                (knob, as_text(value))
+                for name, knob in self._knobs.items()
+                if (value := getattr(self, name)) is not None
+            ],
             "seed": seed(self.random_state),
             "threads": threads(self.n_jobs),
             "stream": stream,

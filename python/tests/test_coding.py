@@ -376,3 +376,39 @@ def test_codes_of_learnt_atoms_feed_another_classifier(digits, samples):
     line.fit(samples, digits["y"])
     new = 5 * digits["new"] / np.linalg.norm(digits["new"], axis=1, keepdims=True)
     assert line.score(new, digits["truth"]) > 0.8
+
+
+@pytest.mark.parametrize("count", [1, 5, 12])
+def test_pursuit_gives_the_codes_of_scikit_learn(count, samples, atoms):
+    codes = SparseCoder(atoms, n_nonzero_coefs=count).fit_transform(samples)
+    unit = atoms / np.linalg.norm(atoms, axis=1, keepdims=True)
+    expected = sparse_encode(samples, unit, algorithm="omp", n_nonzero_coefs=count)
+    expected = expected / np.linalg.norm(atoms, axis=1)
+    same = ((codes != 0) == (expected != 0)).all(axis=1)
+    assert same.mean() > 0.99
+    np.testing.assert_allclose(codes[same], expected[same], atol=1e-8)
+    assert (codes != 0).sum(axis=1).max() <= count
+
+
+@pytest.mark.parametrize("update", ["block", "ksvd", "exact-ksvd"])
+def test_atoms_are_learnt_with_few_atoms_a_code(update, samples):
+    few = {"n_atoms": 40, "n_nonzero_coefs": 4, "update": update}
+    with pytest.warns(ConvergenceWarning):
+        first = DictionaryLearner(max_iter=1, **few).fit(samples)
+    last = DictionaryLearner(max_iter=100, tol=1e-3, **few).fit(samples)
+    assert last.objective_["sparsity"] == 0
+    assert last.objective_["total"] < 0.9 * first.objective_["total"]
+    codes = last.transform(samples)
+    assert (codes != 0).sum(axis=1).max() <= 4
+
+
+def test_parameters_of_pursuit_that_do_not_go_together_are_refused(samples, atoms):
+    with pytest.raises(errors.KnobError, match="nonnegative"):
+        SparseCoder(atoms, n_nonzero_coefs=3, nonnegative=True).fit(samples)
+    with pytest.raises(errors.KnobError, match="n_nonzero"):
+        DictionaryLearner(update="ksvd").fit(samples)
+    with pytest.raises(errors.KnobError, match="stream"):
+        DictionaryLearner(update="ksvd", n_nonzero_coefs=3).partial_fit(samples)
+    for wrong in ({"n_nonzero_coefs": 0}, {"update": "svd"}):
+        with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
+            DictionaryLearner(**wrong).fit(samples)

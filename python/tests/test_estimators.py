@@ -68,7 +68,7 @@ def test_codes_reconstruct_the_prepared_samples(coder, digits):
 
 def test_the_linear_classifier_is_there_unless_samples_vote(estimator, digits):
     model = estimator.fit(digits["X"], digits["few"])
-    if isinstance(model, (ssdl.Nearest, ssdl.LabelSpreading)):
+    if isinstance(model, (ssdl.Nearest, ssdl.LabelSpreading, ssdl.AutoSSDL)):
         assert not hasattr(model, "coef_")
         assert not hasattr(model, "intercept_")
     else:

@@ -50,6 +50,8 @@ def problem(digits):
 def model(problem):
     """A fit that went on until hardly anything moved."""
     return ssdl.SSDLGA(
+        voting="paper",
+        calibrate=False,
         n_atoms=20,
         prepare=(),
         max_iter=3000,
@@ -238,10 +240,10 @@ def test_labels_spread_as_in_scikit_learn(spreading, problem):
     weights = graphs.heat_graph(X, 5, width="0.2x").toarray()
     until = {"max_iter": 100_000, "tol": 1e-13}
     if spreading is None:
-        ours = ssdl.LabelSpreading(prepare=(), clamp=True)
+        ours = ssdl.LabelSpreading(prepare=(), calibrate=False, clamp=True)
         theirs = LabelPropagation(kernel=lambda *_: weights, **until)
     else:
-        ours = ssdl.LabelSpreading(prepare=(), spreading=spreading)
+        ours = ssdl.LabelSpreading(prepare=(), calibrate=False, spreading=spreading)
         theirs = LabelSpreading(kernel=lambda *_: weights, alpha=spreading, **until)
     shares = ours.fit(X, few).label_distributions_
     np.testing.assert_allclose(shares, theirs.fit(X, few).label_distributions_, atol=1e-9)
@@ -250,7 +252,7 @@ def test_labels_spread_as_in_scikit_learn(spreading, problem):
 @pytest.mark.parametrize("kernel", ["heat", "neighbours"])
 def test_new_samples_take_the_mean_of_the_shares_around_them(kernel, problem):
     X, new = problem["X"], problem["new"]
-    model = ssdl.LabelSpreading(prepare=(), kernel=kernel).fit(X, problem["few"])
+    model = ssdl.LabelSpreading(prepare=(), calibrate=False, kernel=kernel).fit(X, problem["few"])
     joined, towards, mean = within_reach(X, new, 5)
     # Relative to the nearest, so that no weight is too small for its type.
     nearest = towards.min(axis=1, keepdims=True)
@@ -290,7 +292,7 @@ def test_ridge_is_that_of_scikit_learn_with_a_bias_that_pays(problem):
 @pytest.mark.parametrize("k", [1, 5])
 def test_the_nearest_vote_as_in_scikit_learn(k, problem):
     known = problem["few"] >= 0
-    ours = ssdl.Nearest(prepare=(), n_neighbors=k).fit(problem["X"], problem["few"])
+    ours = ssdl.Nearest(prepare=(), calibrate=False, n_neighbors=k).fit(problem["X"], problem["few"])
     theirs = KNeighborsClassifier(k).fit(problem["X"][known], problem["few"][known])
     np.testing.assert_allclose(
         ours.predict_proba(problem["new"]), theirs.predict_proba(problem["new"]), atol=1e-12

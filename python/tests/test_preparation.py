@@ -27,6 +27,7 @@ pytestmark = [
 STEPS = {
     "scale=5": (64, (8, 8)),
     "standardise": (64, (8, 8)),
+    "unskew": (64, (8, 8)),
     "pca=20": (20, None),
     "projection=30": (30, None),
     "power=0.5": (64, (8, 8)),

@@ -73,6 +73,11 @@ impl<'a> Problem<'a> {
         Ok(Self { program, folder, knobs, arguments: &[] })
     }
 
+    /// A problem whose files are already in `folder`.
+    pub fn found(program: &'a Path, folder: PathBuf, knobs: &'a Map<String, Value>) -> Self {
+        Self { program, folder, knobs, arguments: &[] }
+    }
+
     /// The same problem, fitted with more arguments; a preparation among them replaces `scale=5`.
     pub fn with_arguments(self, arguments: &'a [&'a str]) -> Self {
         Self { arguments, ..self }
@@ -122,9 +127,14 @@ impl<'a> Problem<'a> {
 
     /// The classes the fitted model gives to samples it has not seen.
     pub fn predict(&self, digits: &Digits, test: &[usize]) -> Outcome<Vec<String>> {
-        let (samples, found) = (self.folder.join("test.npy"), self.folder.join("p.csv"));
         let rows: Vec<&[f64]> = test.iter().map(|&index| digits.row(index)).collect();
-        files::write_array(&samples, &rows)?;
+        files::write_array(&self.folder.join("test.npy"), &rows)?;
+        self.predict_file()
+    }
+
+    /// The classes it gives to the samples of `test.npy`.
+    pub fn predict_file(&self) -> Outcome<Vec<String>> {
+        let (samples, found) = (self.folder.join("test.npy"), self.folder.join("p.csv"));
         let mut command = Command::new(self.program);
         command.arg("predict").arg(self.folder.join("m")).arg(&samples);
         command.arg("--out").arg(&found).arg("--json");

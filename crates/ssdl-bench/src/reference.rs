@@ -82,6 +82,18 @@ impl<'a> Reference<'a> {
         Ok((number("seconds")?, number("objective")?))
     }
 
+    /// Seconds and test accuracy of a peer's prototype, one thread; its samples are left in `folder`.
+    pub fn time_peer(&self, prototype: &str, data: &str, folder: &Path) -> Outcome<(f64, f64)> {
+        let script = workspace::top().join("crates/ssdl-bench/oracle/time_peers.py");
+        let mut command = Command::new(&self.python);
+        command.args(["-B", "-W", "ignore"]).arg(script).arg(self.folder);
+        command.arg(prototype).arg(data).arg(folder);
+        let line: Value = serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
+            .during(|| "what the prototype's timing printed")?;
+        let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("no {key} was printed"));
+        Ok((number("seconds")?, number("accuracy")?))
+    }
+
     /// Seconds of scikit-image's histograms of oriented gradients, one thread, compared with `ours`.
     pub fn time_hog(
         &self,

@@ -47,6 +47,15 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         ..ReadOptions::default()
     };
     let mut table = ssdl_data::read(&args.data, &options)?;
+    if let Some(name) = &args.weight_column {
+        if !table.split_off_weights(name) && n_features.is_none() {
+            return Err(Failure::Failed(format!(
+                "{}: no column `{name}` of weights; its feature columns are {}",
+                args.data.display(),
+                table.feature_names.map_or("without names".into(), |names| names.join(", "))
+            )));
+        }
+    }
     if let Some(path) = &args.labels {
         let options = ReadOptions { unlabelled: args.unlabelled.clone(), ..ReadOptions::default() };
         let labels = ssdl_data::read_labels(path, &options)?;
@@ -65,6 +74,22 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         table.labels = Some(labels);
     }
     Ok(table)
+}
+
+/// Leaves out samples of weight zero, and gives back the weights of the others.
+pub fn weights(args: &Data, table: &mut Table, has_graph: bool) -> Outcome<Option<Vec<f64>>> {
+    let n_samples = table.features.columns();
+    let kept = ssdl::samples::weights::kept(table.weights.as_deref(), n_samples)
+        .map_err(|error| Failure::about(&args.data, error))?;
+    if kept.is_some() && has_graph {
+        return Err(Failure::Misuse(
+            "samples of weight zero are left out of a fit, but the graph of --graph has them: leave \
+             them out of both files"
+                .into(),
+        ));
+    }
+    table.drop_weightless();
+    Ok(table.weights.clone())
 }
 
 /// Refuses, before anything is read, a fit without any source of labels.

@@ -99,6 +99,9 @@ pub fn fit_page<T: Real>(
              chance. The other methods used their defaults."
             .into();
     }
+    if let Some(doubt) = found.and_then(|found| hidden::doubt(found, samples.labels())) {
+        page.about_tables = format!("{} {doubt}", page.about_tables);
+    }
     if found.is_none() {
         page.missing
             .push("The comparison is missing: the program was stopped before it finished.".into());

@@ -286,6 +286,7 @@ impl<'a> Rows<'a> {
             .ok_or_else(|| Error::empty(self.path, "there are no feature columns"))?;
         let marker = self.options.unlabelled.as_deref();
         let labels = self.label.map(|_| interpret(self.labels, marker));
-        Ok(Table { features, labels, feature_names: self.names, sample_names: None, image: None })
+        let (feature_names, sample_names) = (self.names, None);
+        Ok(Table { features, labels, weights: None, feature_names, sample_names, image: None })
     }
 }

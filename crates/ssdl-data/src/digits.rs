@@ -24,6 +24,7 @@ pub fn digits() -> Table {
         Matrix::from_fn(N_PIXELS, samples.len(), |pixel, sample| f64::from(samples[sample][pixel]));
     let labels = samples.iter().map(|sample| Some(sample[N_PIXELS].to_string())).collect();
     Table {
+        weights: None,
         features,
         labels: Some(labels),
         feature_names: None,

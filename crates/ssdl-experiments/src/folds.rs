@@ -29,11 +29,6 @@ impl Folds {
         Some(Self { hidden })
     }
 
-    /// Number of labels that are hidden in some fold.
-    pub fn n_hidden(&self) -> usize {
-        self.hidden.iter().map(Vec::len).sum()
-    }
-
     /// The samples without the labels of one fold.
     pub fn without<T: Real>(&self, fold: usize, samples: &Samples<T>) -> Result<Samples<T>> {
         let labels = samples.labels();
@@ -53,7 +48,7 @@ mod tests {
         let names = ["a", "a", "a", "b", "b", "c"].map(Some);
         let labels = Labels::from_names(&names);
         let folds = Folds::new(&labels, 0).expect("some labels can be hidden");
-        assert_eq!((folds.hidden.len(), folds.n_hidden()), (2, 5));
+        assert_eq!((folds.hidden.len(), folds.hidden.iter().map(Vec::len).sum::<usize>()), (2, 5));
         for fold in &folds.hidden {
             assert!(!fold.contains(&5));
             let kept = |class: usize| {

@@ -8,7 +8,7 @@ use ssdl::methods::{self, FitOptions, Method};
 use ssdl::{Labels, Real, Samples};
 
 use crate::folds::Folds;
-use crate::numbers::mean;
+use crate::numbers::{mean, paired};
 use crate::table::{Cell, Table};
 use crate::{Monitor, Result};
 
@@ -116,6 +116,29 @@ fn predict_hidden<T: Real>(
         places.iter().for_each(|&place| predicted[place] = Some(classes[place]));
     }
     Ok(Some(Hidden { method: name.to_owned(), predicted, seconds: mean(&seconds) }))
+}
+
+/// The doubt whether a method is worth it: a sentence where it predicts hidden labels no better than the
+/// nearest labelled sample does, by a standard error of the paired difference. `found` begins with the
+/// method itself.
+#[must_use]
+pub fn doubt(found: &[Hidden], labels: &Labels) -> Option<String> {
+    let [own, others @ ..] = found else { return None };
+    let nearest = others.iter().find(|one| one.method == "nearest")?;
+    let right = |one: &Hidden, at: usize| {
+        one.predicted[at].map(|class| f64::from(u8::from(Some(class) == labels.assigned()[at])))
+    };
+    let pairs = (0..labels.len()).filter_map(|at| Some(right(own, at)? - right(nearest, at)?));
+    let (gain, error) = paired(&pairs.collect::<Vec<f64>>());
+    (gain <= error).then(|| {
+        format!(
+            "No gain over the nearest labelled sample beyond chance: {} predicts {:.1} % of the hidden \
+             labels, the nearest {:.1} %. Label more samples, prepare otherwise, or take the nearest.",
+            own.method,
+            100.0 * own.accuracy(labels),
+            100.0 * nearest.accuracy(labels)
+        )
+    })
 }
 
 /// A table with one line per method, the best marked.

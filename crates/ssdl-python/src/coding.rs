@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ssdl::codes::Encoder;
+use ssdl::codes::{Coder, Encoder};
 use ssdl::dictionary::Statistics;
 use ssdl::fit::{DictionaryLearner, LearntAtoms, Objective, Stop};
 use ssdl::knobs::Knobbed;
@@ -14,19 +14,20 @@ use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
 use crate::worker;
 
-/// Codes of samples on atoms (one per row), dense or as three arrays of a sparse matrix.
+/// Codes of samples on atoms (one per row), dense or as three arrays of a sparse matrix. The penalty is the
+/// weight of the l1 norm and, where it is not 0, the number of atoms allowed instead.
 #[pyfunction]
 pub fn encode<'py>(
     py: Python<'py>,
     samples: Rows<'py>,
     atoms: Rows<'py>,
-    sparsity: f64,
+    penalty: (f64, usize),
     nonnegative: bool,
     sparse: bool,
     n_threads: usize,
 ) -> PyResult<Codes<'py>> {
     each_rows!(samples, own => encode_in(
-        py, &own, atoms, (sparsity, nonnegative, sparse), n_threads
+        py, &own, atoms, (penalty, nonnegative, sparse), n_threads
     ))
 }
 
@@ -34,14 +35,17 @@ fn encode_in<'py, T: Precise>(
     py: Python<'py>,
     samples: &PyReadonlyArray2<'py, T>,
     atoms: Rows<'py>,
-    (sparsity, nonnegative, sparse): (f64, bool, bool),
+    ((sparsity, n_nonzero), nonnegative, sparse): ((f64, usize), bool, bool),
     n_threads: usize,
 ) -> PyResult<Codes<'py>> {
     let (parts, atoms) = (Parts::new(samples), columns(&T::rows(atoms)?)?);
     let collected = Collected::new(atoms.columns(), parts.n_samples(), sparse);
     let work = move |part, codes: &mut Collected<T>| {
-        let encoder = Encoder::new(&atoms, sparsity).nonnegative(nonnegative);
-        codes.add(encoder.encode(&part));
+        codes.add(if n_nonzero > 0 {
+            Coder::Omp { n_nonzero }.code(&part, &atoms, None)
+        } else {
+            Encoder::new(&atoms, sparsity).nonnegative(nonnegative).encode(&part)
+        });
         Ok(())
     };
     worker::part_by_part(py, parts, n_threads, collected, work)?.give(py)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use ssdl::methods::{self, FitOptions};
+use ssdl::samples::weights::ClassWeight;
 use ssdl::{Labels, Model, Result, Samples};
 
 use crate::arrays::{Precise, Rows, columns, each_rows};
@@ -26,8 +27,27 @@ pub struct Request<'py> {
     threads: usize,
     memory_limit: Option<u64>,
     calibrate: bool,
+    /// `balanced`, or a number for each class by name.
+    class_weight: Option<GivenClassWeight>,
+    sample_weight: Option<Vec<f64>>,
     graph: Option<GivenGraph<'py>>,
     start: Option<Py<FittedModel>>,
+}
+
+/// Class weights as Python gives them.
+#[derive(FromPyObject)]
+pub enum GivenClassWeight {
+    Word(String),
+    ByName(Vec<(String, f64)>),
+}
+
+impl GivenClassWeight {
+    fn read(&self) -> Result<ClassWeight> {
+        match self {
+            Self::Word(word) => word.parse(),
+            Self::ByName(pairs) => Ok(ClassWeight::Given(pairs.clone())),
+        }
+    }
 }
 
 impl Request<'_> {
@@ -39,6 +59,8 @@ impl Request<'_> {
             prepare: self.prepare.iter().map(|text| text.parse()).collect::<Result<_>>()?,
             image: self.image,
             calibrate: self.calibrate,
+            sample_weight: self.sample_weight.clone(),
+            class_weight: self.class_weight.as_ref().map(GivenClassWeight::read).transpose()?,
             ..FitOptions::default()
         })
     }

@@ -13,8 +13,9 @@ use crate::fit::DictionaryLearner;
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, LabelSpreading, Learner, LinearSvm, Nearest, Pssdl, Ridge, S2d2, SelfTraining,
-    Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, Ussdl,
+    self, GraphSc, Jdl, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
+    Pssdl, Ridge, S2d2, SelfTraining, Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, SupGraphDl,
+    Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -42,6 +43,11 @@ fn each<T: Real>() {
         <Pssdl as Learner>::fit_with::<T> as *const (),
         <Src as Learner>::fit_with::<T> as *const (),
         <SrcByClass as Learner>::fit_with::<T> as *const (),
+        <Jdl as Learner>::fit_with::<T> as *const (),
+        <Ossdl as Learner>::fit_with::<T> as *const (),
+        <LcRlsdla as Learner>::fit_with::<T> as *const (),
+        <LcKsvd as Learner>::fit_with::<T> as *const (),
+        <SupGraphDl as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),
         <Ridge as Learner>::fit_with::<T> as *const (),
         <Nearest as Learner>::fit_with::<T> as *const (),

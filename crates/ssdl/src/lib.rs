@@ -79,7 +79,7 @@ pub use samples::{Labels, Samples};
 pub mod prelude {
     pub use crate::classifier::MarginSetters;
     pub use crate::classifier::svm::SvmSetters;
-    pub use crate::fit::{CouplingSetters, SolverSetters};
+    pub use crate::fit::{CouplingSetters, FewAtomsSetters, SolverSetters};
     pub use crate::graph::GraphSetters;
     pub use crate::knobs::Knobbed;
     pub use crate::methods::Learner;

@@ -3,11 +3,12 @@
 mod studies;
 mod values;
 
-pub use studies::{Experiment, Tune};
+pub use studies::{By, Experiment, Tune};
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use ssdl::samples::weights::ClassWeight;
 use ssdl_data::{Column, Format};
 
 use crate::memory;
@@ -95,6 +96,10 @@ pub struct Data {
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true,
           value_parser = |text: &str| Ok::<_, String>(Column::from(text)))]
     pub label_column: Option<Column>,
+    /// Column of DATA that says how much each sample counts: its name; not a feature.
+    /// Samples of weight 0 are left out of a fit
+    #[arg(long, value_name = "NAME")]
+    pub weight_column: Option<String>,
     /// Text that means "unlabelled" [default: empty, -1, nan and NA]
     #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub unlabelled: Option<String>,
@@ -143,6 +148,9 @@ pub struct Fit {
     pub knobs: Option<PathBuf>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
+    /// How much labels count by class: balanced, or such as a=2,b=1
+    #[arg(long, value_name = "WEIGHTS")]
+    pub class_weight: Option<ClassWeight>,
     /// Use this graph: lines `sample,sample,weight` (counted from 0), or a square array
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueEnum};
+use ssdl::samples::weights::ClassWeight;
 
 use super::Data;
 use super::values::{image, knob, plans_help, prepare_help, seeds};
@@ -56,9 +57,11 @@ pub struct Experiment {
 #[derive(Args)]
 #[command(after_help = "\
 Cross-validation on the labels: the labels of one fold at a time are hidden, the
-samples stay; the score is the share of hidden labels predicted correctly. The
-best knobs are printed as TOML and written to --out; use them with
-`ssdl fit --knobs FILE`. Knobs given with --set are not searched.
+samples stay; the score is the share of hidden labels predicted correctly. All
+settings see a few folds, the best of them all folds. Knobs are changed only if
+they beat the initial ones by two standard errors. They are printed as TOML and
+written to --out; use them with `ssdl fit --knobs FILE`. Knobs given with --set
+and a preparation given with --prepare are not searched.
 
 Example:
   ssdl tune digits.csv --label-column label --fits 100 --out knobs.toml
@@ -74,6 +77,12 @@ pub struct Tune {
     pub set: Vec<(String, String)>,
     #[arg(long, value_name = "STEP", action = ArgAction::Append, help = prepare_help())]
     pub prepare: Vec<String>,
+    /// What makes a setting better: accuracy or log-loss on hidden labels
+    #[arg(long, value_name = "CRITERION", default_value = "accuracy", hide_possible_values = true)]
+    pub by: By,
+    /// How much labels count by class: balanced, or such as a=2,b=1
+    #[arg(long, value_name = "WEIGHTS")]
+    pub class_weight: Option<ClassWeight>,
     /// Maximum number of fits; one setting takes up to five
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub fits: usize,
@@ -87,4 +96,11 @@ pub struct Tune {
     /// File for the knobs, in TOML
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
+}
+
+/// What makes a setting better.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    Accuracy,
+    LogLoss,
 }

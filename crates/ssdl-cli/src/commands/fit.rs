@@ -51,7 +51,8 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
 
     cancel::listen(common.quiet);
     let started = Instant::now();
-    let table = input::read(&args.data, args.image)?;
+    let mut table = input::read(&args.data, args.image)?;
+    options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
     options.image = input::image(&args.data, args.image, &table)?;
     let names =
         Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
@@ -127,6 +128,7 @@ fn options<T: Real>(
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
         calibrate: args.calibrate == Answer::Yes,
+        class_weight: args.class_weight.clone(),
         ..FitOptions::default()
     };
     if let Some(plans) = input::plans(&requested.prepare)? {

@@ -18,6 +18,11 @@ use crate::{input, print};
 /// Maximum number of hubs and parts in a list.
 const LISTED: usize = 8;
 
+/// Edges between labelled samples from which their share says something.
+const ENOUGH: usize = 30;
+/// Below this share of edges within a class, a graph misleads more than it helps.
+const PURE: f64 = 0.6;
+
 /// Runs the command.
 pub fn run(args: &Graph, common: &Common) -> Outcome {
     let knobs = GraphKnobs::from_pairs(&args.set)?;
@@ -89,14 +94,24 @@ fn text(name: &str, portrait: &Portrait, elapsed: f64) -> String {
             number(portrait.spectral_bound)
         ),
     );
-    sheet.row(
-        "same class",
-        match portrait.same_class {
-            Some(share) => format!("{} of the edges between labelled samples", percent(share)),
-            None => "unknown: no edge joins two labelled samples".into(),
-        },
-    );
+    sheet.row("same class", purity(portrait));
     sheet.text()
+}
+
+/// The share of edges within a class, and whether there are enough of them to tell.
+fn purity(portrait: &Portrait) -> String {
+    let count = portrait.labelled_edges;
+    match portrait.same_class {
+        None => "unknown: no edge joins two labelled samples".into(),
+        Some(share) if count < ENOUGH => {
+            let edges = counted(count, "edge joins", "edges join");
+            format!("too few to tell: {edges} labelled samples ({} same)", percent(share))
+        }
+        Some(share) => {
+            let doubt = if share < PURE { "; impure: lower `manifold`" } else { "" };
+            format!("{} of the edges, {count} with labels{doubt}", percent(share))
+        }
+    }
 }
 
 fn answer(name: &str, knobs: &GraphKnobs, portrait: &Portrait, elapsed: f64) -> Value {
@@ -123,6 +138,7 @@ fn answer(name: &str, knobs: &GraphKnobs, portrait: &Portrait, elapsed: f64) -> 
         "largest_eigenvalue": portrait.largest_eigenvalue,
         "spectral_bound": portrait.spectral_bound,
         "same_class": portrait.same_class,
+        "labelled_edges": portrait.labelled_edges,
         "seconds": elapsed,
     })
 }

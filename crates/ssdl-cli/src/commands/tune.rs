@@ -4,14 +4,17 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use ssdl::methods::{self, FitOptions};
-use ssdl_experiments::tune::{Budget, Configuration, Found, tune};
+use ssdl_experiments::tune::{Aim, Budget, Configuration, Criterion, Found, tune};
 
 use super::summary::typed;
-use crate::args::{Common, Tune};
+use crate::args::{By, Common, Tune};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, percent, seconds};
 use crate::progress::FitCounter;
 use crate::{cancel, input, output, print};
+
+/// The preparations that are tried beside the default one.
+const OTHER_PREPARATIONS: [&[&str]; 2] = [&["scale=5"], &["standardise", "scale=5"]];
 
 /// Runs the command.
 pub fn run(args: &Tune, common: &Common) -> Outcome {
@@ -31,22 +34,31 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     }
     let mut options =
         FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
-    if let Some(plans) = input::plans(&args.prepare)? {
-        options.prepare = plans;
+    options.class_weight = args.class_weight.clone();
+    let mut aim = Aim { by: criterion(args.by), preparations: Vec::new() };
+    match input::plans(&args.prepare)? {
+        Some(plans) => options.prepare = plans,
+        None => {
+            for steps in OTHER_PREPARATIONS {
+                let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
+                aim.preparations.extend(input::plans(&steps)?);
+            }
+        }
     }
-    let table = input::read(&args.data, args.image)?;
+    let mut table = input::read(&args.data, args.image)?;
+    options.sample_weight = input::weights(&args.data, &mut table, false)?;
     options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<f32>(&args.data, table)?;
     cancel::listen(common.quiet);
     let started = Instant::now();
     let counter = FitCounter::new(common.quiet);
-    let found = tune(method, &args.set, &samples, &options, budget, &counter);
+    let found = tune(method, &args.set, &samples, &options, &aim, budget, &counter);
     counter.finish();
     let found = found.map_err(|error| match error {
         ssdl_experiments::Error::Fit(inner) => Failure::about(&args.data.data, inner),
         other => other.into(),
     })?;
-    let steps: Vec<String> = options.prepare.iter().map(ToString::to_string).collect();
+    let steps: Vec<String> = found.prepare.iter().map(ToString::to_string).collect();
     let text = Configuration::new(&args.method, steps, &found.knobs).text()?;
     if let Some(path) = &args.out {
         output::write(path, text.as_bytes())?;
@@ -56,18 +68,48 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
         return print::json(&answer(args, &found, elapsed));
     }
     if !common.quiet {
-        print::to_stderr(&summary(&found, elapsed));
+        print::to_stderr(&summary(&found, aim.by, elapsed));
     }
     print::to_stdout(text.trim_end())
 }
 
-fn summary(found: &Found, elapsed: f64) -> String {
+fn criterion(by: By) -> Criterion {
+    match by {
+        By::Accuracy => Criterion::Accuracy,
+        By::LogLoss => Criterion::LogLoss,
+    }
+}
+
+fn summary(found: &Found, by: Criterion, elapsed: f64) -> String {
     let mut sheet = Sheet::default();
     let (fits, folds) = (counted(found.fits, "fit", "fits"), counted(found.folds, "fold", "folds"));
     let settings = counted(found.tried.len(), "setting", "settings");
     sheet.row("tried", format!("{settings} in {fits}, {folds}, {}", seconds(elapsed)));
     let (now, before) = (percent(found.accuracy), percent(found.before));
     sheet.row("accuracy", format!("{now} on hidden labels, {before} before"));
+    if by == Criterion::LogLoss {
+        let (now, before) = (found.log_loss, found.log_loss_before);
+        sheet.row("log-loss", format!("{now:.3} on hidden labels, {before:.3} before"));
+    }
+    let error = found.standard_error;
+    sheet.row(
+        "gain",
+        match (found.is_better, by) {
+            (false, _) => "no setting is better beyond chance; the defaults are kept".into(),
+            (true, Criterion::Accuracy) => {
+                let gain = 100.0 * (found.accuracy - found.before);
+                format!("{gain:.1} points, standard error {:.1}", 100.0 * error)
+            }
+            (true, Criterion::LogLoss) => {
+                let gain = found.log_loss_before - found.log_loss;
+                format!("{gain:.3}, standard error {error:.3}")
+            }
+        },
+    );
+    if let Some((share, is_better)) = found.nearest {
+        let doubt = if is_better { "" } else { ": no gain over it; label more, or take it" };
+        sheet.row("nearest", format!("{} by the nearest label{doubt}", percent(share)));
+    }
     if found.cut_short {
         sheet.row("budget", "used up before the last stage; more fits may find better knobs");
     }
@@ -80,10 +122,25 @@ fn answer(args: &Tune, found: &Found, elapsed: f64) -> Value {
         pairs.collect::<Map<_, _>>().into()
     };
     let tried = found.tried.iter();
-    let tried = tried.map(|t| json!({"knobs": object(&t.knobs), "accuracy": t.accuracy}));
+    let tried = tried.map(|t| {
+        json!({
+            "knobs": object(&t.knobs),
+            "prepare": t.prepare,
+            "accuracy": t.accuracy,
+            "log_loss": t.log_loss,
+        })
+    });
+    let prepare: Vec<String> = found.prepare.iter().map(ToString::to_string).collect();
     json!({
         "method": args.method,
         "knobs": object(&found.knobs),
+        "prepare": prepare,
+        "is_better": found.is_better,
+        "standard_error": found.standard_error,
+        "log_loss": found.log_loss,
+        "log_loss_before": found.log_loss_before,
+        "nearest": found.nearest.map(|(share, _)| share),
+        "beats_nearest": found.nearest.map(|(_, is_better)| is_better),
         "accuracy": found.accuracy,
         "accuracy_before": found.before,
         "fits": found.fits,

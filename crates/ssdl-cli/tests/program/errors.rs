@@ -48,7 +48,7 @@ fn misuse_is_reported_before_anything_is_read() {
         ("--set sparsity=lots", &["knob `sparsity` is lots"]),
         ("--set sparsty=1", &["unknown knob `sparsty`", "known: n_atoms, sparsity"]),
         ("--set sparsity", &["knob=value"]),
-        ("--method svm", &["unknown method `svm`", "ssdl-ga, ussdl"]),
+        ("--method svm", &["unknown method `svm`", "ssdl-ga, auto"]),
         ("--method ussdl --set n_neighbors=3", &["unknown knob `n_neighbors`", "known: n_atoms"]),
         ("--prepare whiten", &["unknown preparation step `whiten`", "scale=FACTOR"]),
         ("--prepare scale=0", &["`scale` is 0", "a number > 0"]),

@@ -118,6 +118,10 @@ fn a_fit_uses_the_knobs_that_were_found() {
     assert_eq!(answer["knobs"]["n_atoms"], 7, "the command line overrides the file");
     let answer = bench.json(&format!("{search} --fits 6"));
     assert!(answer["accuracy"].as_f64() >= answer["accuracy_before"].as_f64(), "{answer}");
+    assert!(answer["is_better"].is_boolean() && answer["beats_nearest"].is_boolean(), "{answer}");
+    let ran = bench.run(&format!("{search} --fits 12 --by log-loss --prepare scale=5"));
+    assert!(ran.stderr.contains("log-loss") && ran.stderr.contains("gain"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("prepare = [\"scale=5\"]"), "{}", ran.stdout);
     for (arguments, words) in [
         (format!("{search} --fits 0"), "at least one fit"),
         ("tune flowers.csv --label-column kind --method linear-svm".into(), "linear-svm"),

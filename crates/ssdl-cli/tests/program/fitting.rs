@@ -49,7 +49,9 @@ fn a_table_becomes_a_model_that_can_be_inspected() {
     assert!(trace.lines().all(|line| line.split(',').count() == 11), "{trace}");
 
     let shown = bench.done("inspect m.ssdl");
-    for part in ["ssdl-ga", "sparsity=0.3", "scale=5", "60 samples", "seed 0", "f32", "not zero"] {
+    for part in
+        ["ssdl-ga", "sparsity=0.3", "standardise", "60 samples", "seed 0", "f32", "not zero"]
+    {
         assert!(unwrapped(&shown).contains(part), "`{part}` is not in\n{shown}");
     }
 }
@@ -91,7 +93,7 @@ fn json_has_the_documented_fields() {
     let inspected = bench.json("inspect m.ssdl");
     assert_eq!(inspected["knobs"], fit["knobs"]);
     assert_eq!(inspected["objective"], fit["objective"]);
-    assert_eq!(inspected["prepare"], serde_json::json!(["scale=5"]));
+    assert_eq!(inspected["prepare"], serde_json::json!(["standardise"]));
     assert_eq!(inspected["precision"], "f32");
 }
 
@@ -196,4 +198,65 @@ fn every_method_fits_by_its_name() {
         assert_eq!(fit["method"], name);
         bench.done("predict m.ssdl test.csv --label-column kind --out p.csv");
     }
+}
+
+#[test]
+fn samples_and_classes_may_be_weighed() {
+    let bench = Bench::with_flowers();
+    let all = flowers(60, 15);
+    let weighed = |weight: &dyn Fn(usize) -> &'static str| {
+        let lines = all.lines().enumerate().map(|(line, text)| match line {
+            0 => format!("count,{text}"),
+            _ => format!("{},{text}", weight(line)),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    bench.write("same.csv", weighed(&|_| "2.5"));
+    bench.write("some.csv", weighed(&|line| if line % 5 == 4 { "0" } else { "1" }));
+    let rest: Vec<&str> =
+        all.lines().enumerate().filter(|(line, _)| line % 5 != 4).map(|(_, text)| text).collect();
+    bench.write("rest.csv", rest.join("\n"));
+    let fit = |file: &str, more: &str| {
+        bench.done(&format!(
+            "fit {file} --label-column kind --model w.ssdl --set n_atoms=12 {more} --quiet"
+        ));
+        tensors(&bench.bytes("w.ssdl")).to_vec()
+    };
+    let plain = fit("flowers.csv", "");
+    assert_eq!(fit("same.csv", "--weight-column count"), plain, "equal weights change nothing");
+    assert_ne!(fit("flowers.csv", "--class-weight rose=3"), plain, "a class that counts more");
+    assert_eq!(
+        fit("some.csv", "--weight-column count"),
+        fit("rest.csv", ""),
+        "weight zero leaves a sample out"
+    );
+    for (arguments, words) in [
+        ("same.csv --weight-column size", "no column `size` of weights"),
+        ("same.csv --weight-column count --class-weight iris=2", "weight of class `iris`"),
+        ("same.csv --weight-column count --class-weight even", "write `balanced`"),
+    ] {
+        let ran = bench.run(&format!("fit {arguments} --label-column kind --model w.ssdl"));
+        assert!(ran.code != Some(0) && ran.stderr.contains(words), "{arguments}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn features_of_different_scale_raise_a_doubt() {
+    let bench = Bench::with_flowers();
+    let large: Vec<String> = flowers(60, 15)
+        .lines()
+        .enumerate()
+        .map(|(line, text)| match line {
+            0 => format!("price,{text}"),
+            _ => format!("{},{text}", 5000.0 * noise(line)),
+        })
+        .collect();
+    bench.write("large.csv", large.join("\n"));
+    let fit = "--label-column kind --model m.ssdl --set n_atoms=12";
+    let told =
+        |call: &str| bench.run(&format!("fit {call} {fit}")).stderr.contains("different scales");
+    assert!(told("large.csv --prepare scale=5"));
+    assert!(!told("large.csv"), "auto looks at the features");
+    assert!(!told("large.csv --prepare standardise --prepare scale=5"));
+    assert!(!told("flowers.csv --prepare scale=5"));
 }

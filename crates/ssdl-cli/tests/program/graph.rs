@@ -23,7 +23,10 @@ fn every_kind_of_graph_is_described_within_80_columns() {
         assert!(fact(&printed, "graph").starts_with(kind), "{printed}");
         assert_eq!(fact(&printed, "nodes"), "60", "{printed}");
         assert!(fact(&printed, "parts").contains("connected part"), "{printed}");
-        assert!(fact(&printed, "same class").contains("% of the edges"), "{printed}");
+        let labelled = bench.json(&call)["labelled_edges"].as_u64().expect("a number");
+        let purity = fact(&printed, "same class");
+        assert_eq!(purity.starts_with("too few to tell"), labelled < 30, "{printed}");
+        assert_eq!(purity.contains("% of the edges"), labelled >= 30, "{printed}");
 
         let answer = bench.json(&call);
         assert_eq!(answer["graph"], kind);
@@ -129,4 +132,30 @@ fn the_linear_svm_is_fitted_inspected_and_predicts_but_has_no_atoms_to_draw() {
     ] {
         bench.refused(2, &format!("{fit} --set {extra}"), &[part]);
     }
+}
+
+#[test]
+fn a_few_labelled_edges_tell_nothing() {
+    let bench = Bench::new();
+    let all = flowers(60, 60);
+    bench.write("all.csv", &all);
+    // Two labels of a class next to each other.
+    let few: Vec<String> = all
+        .lines()
+        .enumerate()
+        .map(|(line, text)| match line {
+            0..=4 => text.to_owned(),
+            _ => format!("{},", text.rsplit_once(',').expect("two cells").0),
+        })
+        .collect();
+    bench.write("few.csv", few.join("\n"));
+    let printed = bench.done("graph all.csv --label-column kind");
+    assert!(fact(&printed, "same class").contains("with labels"), "{printed}");
+    let answer = bench.json("graph all.csv --label-column kind");
+    assert_eq!(answer["labelled_edges"], answer["edges"], "all samples have labels");
+    let printed =
+        bench.done("graph few.csv --label-column kind --set graph=threshold --set percentile=0.5");
+    let purity = fact(&printed, "same class");
+    assert!(purity.starts_with("too few to tell") || purity.starts_with("unknown"), "{printed}");
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
 }

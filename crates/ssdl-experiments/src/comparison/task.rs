@@ -14,7 +14,7 @@ use super::row::Row;
 use crate::measures::{Measures, accuracy, recalls};
 use crate::memory::{peak, reset_peak};
 use crate::numbers::round;
-use crate::tune::{Budget, tune};
+use crate::tune::{Aim, Budget, tune};
 use crate::{Example, Monitor, Result};
 
 /// One fit to run.
@@ -110,7 +110,8 @@ impl Task<'_> {
         let mut found = String::new();
         if self.run.tune > 0 {
             let budget = Budget { fits: self.run.tune, ..Budget::default() };
-            knobs = tune(method, &knobs, &samples, options, budget, &Unmonitored)?.knobs;
+            let aim = Aim::default();
+            knobs = tune(method, &knobs, &samples, options, &aim, budget, &Unmonitored)?.knobs;
             let pairs: Vec<String> = knobs.iter().map(|(k, v)| format!("{k}={v}")).collect();
             found = pairs.join(" ");
         }

@@ -14,6 +14,7 @@ use super::membership::{Shares, class_errors, membership_of_errors};
 use crate::Real;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
+use crate::samples::weights::Weights;
 
 /// Samples that one task takes.
 const CHUNK: usize = 256;
@@ -43,17 +44,19 @@ impl<T: Real> Ballot<T> {
         Self { weights: vec![T::one(); n_samples], prior, balance: 0.0, sharpness }
     }
 
-    /// As the labels suggest; `weights` are those of the samples, one each.
+    /// As the labels suggest. Where the user's weights make all classes count the same, the labels are
+    /// not weighed once more.
     #[must_use]
-    pub fn new(outlook: Outlook, sharpness: f64, labels: &Labels, weights: &[T]) -> Self {
+    pub fn new(outlook: Outlook, sharpness: f64, labels: &Labels, weights: &Weights<T>) -> Self {
         let vote = T::of(outlook.vote);
-        let of_label = label_weights(&outlook.prior, &labels.counts(), outlook.balance);
+        let balance = if weights.balanced { 0.0 } else { outlook.balance };
+        let of_label = label_weights(&outlook.prior, &labels.counts(), balance);
         let of_sample = |(label, &weight): (&Option<usize>, &T)| match label {
             Some(class) => weight * T::of(of_label[*class]),
             None => weight * vote,
         };
         Self {
-            weights: labels.assigned().iter().zip(weights).map(of_sample).collect(),
+            weights: labels.assigned().iter().zip(&weights.of_samples).map(of_sample).collect(),
             prior: outlook.prior,
             balance: outlook.balance,
             sharpness,

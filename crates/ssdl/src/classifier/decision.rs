@@ -211,6 +211,9 @@ pub(crate) enum SavedDecision {
     Softmax,
     Vote {
         voters: Voters,
+        /// Whether votes count differently.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        weighted: bool,
     },
     Residual {
         sharpness: f64,
@@ -229,7 +232,9 @@ impl<T: Real> Decision<T> {
         match &self.0 {
             Kind::Linear { sharpness, .. } => SavedDecision::Linear { sharpness: *sharpness },
             Kind::Softmax(_) => SavedDecision::Softmax,
-            Kind::Vote(vote) => SavedDecision::Vote { voters: vote.voters },
+            Kind::Vote(vote) => {
+                SavedDecision::Vote { voters: vote.voters, weighted: vote.weights.is_some() }
+            }
             Kind::Residual(residual) => SavedDecision::Residual {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
@@ -246,7 +251,11 @@ impl<T: Real> Decision<T> {
                 ("weights", Stored::Matrix(Cow::Borrowed(&classifier.weights))),
                 ("bias", Stored::List(&classifier.bias)),
             ],
-            Kind::Vote(vote) => vec![("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)))],
+            Kind::Vote(vote) => {
+                let shares = ("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)));
+                let weights = vote.weights.iter().map(|list| ("vote_weights", Stored::List(list)));
+                std::iter::once(shares).chain(weights).collect()
+            }
             Kind::Residual(_) => Vec::new(),
             Kind::Mixture(members) => mixture::stored(members),
         }
@@ -280,8 +289,9 @@ impl<T: Real> Decision<T> {
             SavedDecision::Vote { .. } if n_atoms.is_some() => {
                 Err(source.refuse("it has atoms, but its samples vote"))
             }
-            SavedDecision::Vote { voters } => {
-                Vote::restore(*voters, source, labels, attachment).map(Self::vote)
+            SavedDecision::Vote { voters, weighted } => {
+                let kind = (*voters, *weighted);
+                Vote::restore(kind, source, labels, attachment).map(Self::vote)
             }
             SavedDecision::Mixture { members } => {
                 mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)

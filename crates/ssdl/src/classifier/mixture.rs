@@ -249,7 +249,7 @@ pub(super) fn restore<T: Real>(
                     };
                     Ok(Attachment { rule: *attachment, scale: *scale, memory })
                 };
-                MemberRule::Vote(Vote::restore(*voters, source, labels, attach)?)
+                MemberRule::Vote(Vote::restore((*voters, false), source, labels, attach)?)
             }
         };
         Ok(Member { weight: member.weight, calibration: member.calibration, rule })

@@ -18,6 +18,7 @@ pub mod simplex;
 pub mod softmax;
 mod spread;
 pub mod svm;
+pub mod targets;
 mod vote;
 
 pub use active::{Active, ActivePoints};
@@ -34,6 +35,7 @@ pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;
 pub use spread::{Spread, SpreadLabels, spread_shares};
+pub use targets::{Misfit, Targets};
 pub(crate) use vote::indicators;
 pub use vote::{Vote, Voters};
 

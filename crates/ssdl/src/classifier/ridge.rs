@@ -32,26 +32,41 @@ pub fn ridge<T: Real>(
         );
     let targets =
         Matrix::from_fn(n, n_classes, |i, c| if classes[i] == c { roots[i] } else { -roots[i] });
+    let solution = solve_smaller(&augmented, targets, rho, "first classifier")?;
+    Ok(LinearClassifier::from_augmented(&solution))
+}
+
+/// $\min_V\lVert V^\top X-Y^\top\rVert^2+\rho\lVert V\rVert^2$ for a design $X$ ($p\times n$) and targets
+/// $Y$ ($n\times m$): $V$ is $p\times m$. Solved in whichever of $p$ and $n$ unknowns is smaller.
+///
+/// # Errors
+/// If the system is singular.
+pub(super) fn solve_smaller<T: Real>(
+    design: &Matrix<T>,
+    targets: Matrix<T>,
+    rho: T,
+    step: &'static str,
+) -> Result<Matrix<T>> {
+    let (p, n) = (design.rows(), design.columns());
     let factor = |mut system: Matrix<T>| {
         (0..system.rows()).for_each(|k| system.column_mut(k)[k] += rho);
         Cholesky::new(&system).ok_or_else(|| Error::Diverged {
-            step: "first classifier",
+            step,
             iteration: 0,
-            what: "the ridge system is singular".into(),
+            what: "the ridge system is singular; raise ridge".into(),
         })
     };
-    let solution = if n < p + 1 {
+    Ok(if n < p {
         let mut dual = targets;
-        let system = Matrix::of_product(augmented.transposed(), augmented.view());
+        let system = Matrix::of_product(design.transposed(), design.view());
         factor(system)?.solve_in_place(&mut dual);
-        Matrix::of_product(augmented.view(), dual.view())
+        Matrix::of_product(design.view(), dual.view())
     } else {
-        let mut primal = Matrix::of_product(augmented.view(), targets.view());
-        let system = Matrix::of_product(augmented.view(), augmented.transposed());
+        let mut primal = Matrix::of_product(design.view(), targets.view());
+        let system = Matrix::of_product(design.view(), design.transposed());
         factor(system)?.solve_in_place(&mut primal);
         primal
-    };
-    Ok(LinearClassifier::from_augmented(&solution))
+    })
 }
 
 #[cfg(test)]

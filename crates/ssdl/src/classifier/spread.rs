@@ -64,11 +64,29 @@ impl Spread {
     #[must_use]
     #[inline(never)]
     pub fn spread<T: Real>(&self, weights: &Csr<T>, labels: &Labels) -> SpreadLabels<T> {
+        self.spread_weighted(weights, labels, &vec![T::one(); labels.len()])
+    }
+
+    /// The same with rows of $Y$ that count as much as `of_samples` says, one number each; labels that
+    /// stay fixed all count the same.
+    #[must_use]
+    #[inline(never)]
+    pub fn spread_weighted<T: Real>(
+        &self,
+        weights: &Csr<T>,
+        labels: &Labels,
+        of_samples: &[T],
+    ) -> SpreadLabels<T> {
         let weights = weights.cast::<f64>();
         let n = weights.rows();
         let roots: Vec<f64> =
             (0..n).map(|i| weights.row(i).map(|(_, w)| w).sum::<f64>().sqrt()).collect();
-        let given = indicators::<f64>(labels);
+        let mut given = indicators::<f64>(labels);
+        if !self.clamp {
+            for (i, weight) in of_samples.iter().enumerate() {
+                given.column_mut(i).iter_mut().for_each(|value| *value *= weight.wide());
+            }
+        }
         let system = if self.clamp {
             System::fixed(&weights, &roots, &given, labels)
         } else {

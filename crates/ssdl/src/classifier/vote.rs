@@ -24,6 +24,8 @@ pub struct Vote<T> {
     pub shares: Matrix<T>,
     /// Which samples vote.
     pub voters: Voters,
+    /// How much each training sample's vote counts, a factor of $w_j$; `None`: all the same.
+    pub weights: Option<Vec<T>>,
     /// The weights $w_j$.
     pub attachment: Attachment<T>,
 }
@@ -45,18 +47,21 @@ impl<T: Real> Vote<T> {
         new: &Matrix<T>,
     ) -> Result<Matrix<T>> {
         match self.voters {
-            Voters::All => self.count(training, &self.shares, new),
+            Voters::All => self.count(training, (&self.shares, self.weights.as_deref()), new),
             Voters::Labelled => {
                 let known = labels.labelled();
                 let shares = self.shares.select_columns(&known);
-                self.count(&training.select_columns(&known), &shares, new)
+                let weights = self.weights.as_ref();
+                let weights: Option<Vec<T>> =
+                    weights.map(|all| known.iter().map(|&place| all[place]).collect());
+                self.count(&training.select_columns(&known), (&shares, weights.as_deref()), new)
             }
         }
     }
 
     /// From a model file; `attachment` gives the attachment for this number of voters.
     pub(super) fn restore(
-        voters: Voters,
+        (voters, weighted): (Voters, bool),
         source: &dyn Source<T>,
         labels: &Labels,
         attachment: impl FnOnce(usize) -> Result<Attachment<T>>,
@@ -79,10 +84,20 @@ impl<T: Real> Vote<T> {
         if count == 0 {
             return Err(source.refuse("labelled samples vote, and there are none"));
         }
-        Ok(Self { shares, voters, attachment: attachment(count)? })
+        let weights =
+            if weighted { Some(source.list("vote_weights", labels.len())?) } else { None };
+        if weights.iter().flatten().any(|weight| *weight <= T::zero()) {
+            return Err(source.refuse("the weight of a vote is not above zero"));
+        }
+        Ok(Self { shares, voters, weights, attachment: attachment(count)? })
     }
 
-    fn count(&self, voters: &Matrix<T>, shares: &Matrix<T>, new: &Matrix<T>) -> Result<Matrix<T>> {
+    fn count(
+        &self,
+        voters: &Matrix<T>,
+        (shares, weights): (&Matrix<T>, Option<&[T]>),
+        new: &Matrix<T>,
+    ) -> Result<Matrix<T>> {
         let anchors = self.attachment.anchor(voters, new)?;
         let mut out = Matrix::zeros(shares.rows(), new.columns());
         let mut without = Vec::new();
@@ -91,7 +106,8 @@ impl<T: Real> Vote<T> {
             sums.fill(0.0);
             for (j, weight) in anchors.of(i) {
                 let terms = sums.iter_mut().zip(shares.column(j));
-                terms.for_each(|(sum, share)| *sum += weight.wide() * share.wide());
+                let weight = weight.wide() * weights.map_or(1.0, |weights| weights[j].wide());
+                terms.for_each(|(sum, share)| *sum += weight * share.wide());
             }
             // Barycentres have weights below zero; they cannot take a class below zero.
             sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
@@ -153,7 +169,7 @@ mod tests {
     fn vote(k: usize, labels: &Labels) -> Vote<f64> {
         let rule = Rule::Neighbours { n_neighbors: k, both_ways: false };
         let attachment = Attachment::new(rule);
-        Vote { shares: indicators(labels), voters: Voters::Labelled, attachment }
+        Vote { shares: indicators(labels), voters: Voters::Labelled, weights: None, attachment }
     }
 
     #[test]
@@ -180,7 +196,8 @@ mod tests {
         let labels = Labels::from_names(&[Some("a"), Some("b")]);
         let rule = Rule::Heat { n_neighbors: 2, width: 1e-3, shift: 0.0 };
         let attachment = Attachment { memory: vec![1.0; 2], ..Attachment::new(rule) };
-        let vote = Vote { shares: indicators(&labels), voters: Voters::All, attachment };
+        let shares = indicators(&labels);
+        let vote = Vote { shares, voters: Voters::All, weights: None, attachment };
         let training = line(&[0.0, 1.0]);
         let shares = vote.judge(&training, &labels, &line(&[0.6, -1e200])).expect("votes");
         assert_eq!(shares.as_slice(), [0.0, 1.0, 1.0, 0.0]);

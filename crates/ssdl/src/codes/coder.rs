@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{ByClass, Half, Lasso, Pulled, Pursuit};
+use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -33,6 +33,11 @@ pub enum Coder {
     Half {
         /// λ.
         sparsity: f64,
+    },
+    /// With a limited number of atoms.
+    Omp {
+        /// $T$.
+        n_nonzero: usize,
     },
 }
 
@@ -88,6 +93,7 @@ impl Coder {
             Self::Lasso { sparsity }
             | Self::LassoByClass { sparsity }
             | Self::Half { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
+            Self::Omp { n_nonzero } => *n_nonzero > 0,
         }
     }
 
@@ -107,6 +113,7 @@ impl Coder {
                 Box::new(ByClass { lasso: Lasso::new(sparsity), class_of_atoms })
             }
             Self::Half { sparsity } => Box::new(Half::new(sparsity)),
+            Self::Omp { n_nonzero } => Box::new(Omp { n_nonzero }),
         }
     }
 
@@ -116,6 +123,7 @@ impl Coder {
             Self::Lasso { sparsity } | Self::LassoByClass { sparsity } => 0.5 * sparsity,
             // Its search may leave zero, but hardly returns to what was cut.
             Self::Half { .. } => 0.0,
+            Self::Omp { .. } => 0.0,
         }
     }
 }

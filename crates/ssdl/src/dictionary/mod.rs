@@ -3,11 +3,15 @@
 mod ball;
 mod block;
 mod blocks;
+pub mod by_class;
 mod count;
 mod dual;
 mod fista;
 pub mod init;
+mod ksvd;
+mod recursive;
 mod ridge;
+mod smooth;
 
 pub use ball::{project, revive};
 pub use block::Block;
@@ -16,7 +20,10 @@ pub use blocks::{Blocks, Energies, nearness_to_classes};
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
+pub use ksvd::{Ksvd, replace_weak};
+pub use recursive::{Part, Recursive};
 pub use ridge::Ridge;
+pub use smooth::Smooth;
 
 use crate::Real;
 use crate::codes::moments::moments;

@@ -5,10 +5,13 @@
 //! A batch is coded with the current atoms. In the sums $AA^\top$ and $XA^\top$ its new codes replace
 //! those of the pass before, and the atoms are updated at once. So they learn many times in a pass, and
 //! from the second pass on the objective over *all* samples never rises.
+//!
+//! With `n_nonzero` codes have a limited number of atoms instead of the l1 term, and K-SVD may update the
+//! atoms: each with its coefficients, from all samples at once.
 
 use super::{Flow, Halt, Limits, Objective, Progress, Step, Stop, Turns, Watch};
-use crate::codes::{Coordinate, Encoder, Lasso};
-use crate::dictionary::{Block, Statistics, Update, init, revive};
+use crate::codes::{Coordinate, Encoder, Lasso, Omp, Pulled, Pursuit};
+use crate::dictionary::{Block, Ksvd, Statistics, Update, init, replace_weak, revive};
 use crate::knobs::Knobbed;
 use crate::matrix::absolute_sum;
 use crate::random::{Purpose, shuffle, stream};
@@ -25,6 +28,18 @@ const CODER: Coordinate =
 const FORGETTING: (f64, f64) = (5.0, 15.0);
 /// How much ρ grows with each batch.
 const GROWTH: f64 = 0.1;
+
+crate::choice! {
+    /// How atoms are learnt without labels.
+    pub enum AtomsUpdate {
+        /// Block coordinate descent from sums over the samples, batch by batch.
+        Block = "block",
+        /// K-SVD: each atom with its coefficients, all samples at once.
+        Ksvd = "ksvd",
+        /// K-SVD with each atom and its coefficients at their minimum.
+        ExactKsvd = "exact-ksvd",
+    }
+}
 
 crate::knobs! {
     /// Learns atoms from samples alone.
@@ -46,6 +61,10 @@ crate::knobs! {
         n_atoms "p": usize = 100, WholeFrom(1);
         /// Weight of the l1 norm of the codes; twice scikit-learn's `alpha`.
         sparsity "λ lambda": f64 = 0.3, From(0.0);
+        /// Maximum number of atoms in a code, found by orthogonal matching pursuit; 0 codes by the l1 norm.
+        n_nonzero "T": usize = 0, WholeFrom(0);
+        /// How atoms are updated; K-SVD needs `n_nonzero`.
+        update "": AtomsUpdate = AtomsUpdate::Block, OneOf(AtomsUpdate::WORDS);
         /// Whether codes have no negative coefficient.
         nonnegative_codes "": bool = false, Switch;
         /// Whether atoms have no negative entry.
@@ -94,10 +113,13 @@ impl DictionaryLearner {
         seed: u64,
         watch: &mut dyn Watch,
     ) -> Result<LearntAtoms<T>> {
-        self.check()?;
+        self.check_together()?;
         check_features(samples)?;
         let mut turns = Turns::new(watch);
         let mut learnt = self.begin(samples, false, seed, |sentence| turns.notice(sentence))?;
+        if self.update != AtomsUpdate::Block {
+            return self.fit_ksvd(samples, learnt, &mut turns);
+        }
         let mut order: Vec<usize> = (0..samples.columns()).collect();
         shuffle(&mut order, &mut stream(seed, Purpose::Batches));
         let mut batches: Vec<Batch<T>> = order
@@ -131,7 +153,10 @@ impl DictionaryLearner {
         seed: u64,
         watch: &mut dyn Watch,
     ) -> Result<LearntAtoms<T>> {
-        self.check()?;
+        self.check_together()?;
+        if self.update != AtomsUpdate::Block {
+            return Err(knob("update", self.update.name(), "block to learn from a stream"));
+        }
         check_features(samples)?;
         let mut learnt = match before {
             Some(learnt) => learnt,
@@ -156,7 +181,7 @@ impl DictionaryLearner {
         learnt.iterations += 1;
         learnt.objective = Objective::new([
             ("reconstruction", statistics.residual(&learnt.atoms, &learnt.atoms.gram())),
-            ("sparsity", self.sparsity * absolute_sum(codes.as_slice())),
+            ("sparsity", self.size(&codes)),
         ]);
         let (iteration, objective) = (learnt.iterations, Some(&learnt.objective));
         let step = Step::Dictionary;
@@ -226,7 +251,7 @@ impl DictionaryLearner {
             learnt.statistics.add(1.0, &new);
             fresh.add(1.0, &new);
             batch.codes = Some(sparse);
-            size += absolute_sum(codes.as_slice());
+            size += self.size(&codes);
             if position == last {
                 learnt.statistics = fresh.clone();
             }
@@ -238,16 +263,71 @@ impl DictionaryLearner {
         }
         learnt.objective = Objective::new([
             ("reconstruction", learnt.statistics.residual(&learnt.atoms, &learnt.atoms.gram())),
-            ("sparsity", self.sparsity * size),
+            ("sparsity", size),
         ]);
         turns.done(Step::Dictionary, learnt.objective.clone())
     }
 
     fn code<T: Real>(&self, samples: &Matrix<T>, atoms: &Matrix<T>, codes: &mut Matrix<T>) {
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+        if self.n_nonzero > 0 {
+            let problem = Pulled { gram: &atoms.gram(), rhs: correlations, shifts: Vec::new() };
+            return Omp { n_nonzero: self.n_nonzero }.code(problem, codes);
+        }
         let (sparsity, nonnegative) = (self.sparsity, self.nonnegative_codes);
         let lasso = Lasso { sparsity, nonnegative, solver: CODER };
         Encoder::with_lasso(atoms, lasso).improve(correlations, codes);
+    }
+
+    /// Passes of pursuit and K-SVD over all samples.
+    fn fit_ksvd<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        mut learnt: LearntAtoms<T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<LearntAtoms<T>> {
+        let Self { max_iterations, tolerance, .. } = *self;
+        let limits = Limits { max_iterations, tolerance, max_flips: 0 };
+        let ksvd = Ksvd { exact: self.update == AtomsUpdate::ExactKsvd };
+        let mut codes = Matrix::zeros(learnt.atoms.columns(), samples.columns());
+        let mut left = samples.clone();
+        learnt.stop = turns.repeat(limits, |turns| {
+            if turns.iteration() > 1 {
+                learnt.revived_atoms += replace_weak(&mut learnt.atoms, samples, &codes, &left, 1);
+            }
+            self.code(samples, &learnt.atoms, &mut codes);
+            left = ksvd.update(samples, &mut learnt.atoms, &mut codes);
+            learnt.iterations += 1;
+            learnt.n_batches += 1;
+            let terms = [("reconstruction", left.squared_norm()), ("sparsity", 0.0)];
+            learnt.objective = Objective::new(terms);
+            turns.done(Step::Dictionary, learnt.objective.clone())
+        })?;
+        learnt.statistics = Statistics::of(samples, &codes, samples.squared_norm());
+        if learnt.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(learnt) }
+    }
+
+    /// Knobs that exclude each other.
+    fn check_together(&self) -> Result<()> {
+        self.check()?;
+        if self.update != AtomsUpdate::Block && self.n_nonzero == 0 {
+            return Err(knob("n_nonzero", "0", "1 or more: K-SVD keeps the supports of the codes"));
+        }
+        if self.n_nonzero > 0 && self.nonnegative_codes {
+            return Err(knob("nonnegative_codes", "true", "false where n_nonzero is set"));
+        }
+        if self.update != AtomsUpdate::Block && self.nonnegative_atoms {
+            return Err(knob("nonnegative_atoms", "true", "false for K-SVD"));
+        }
+        if self.update != AtomsUpdate::Block && self.atom_norm != 1.0 {
+            return Err(knob("atom_norm", &self.atom_norm.to_string(), "1 for K-SVD"));
+        }
+        Ok(())
+    }
+
+    /// The penalty of these codes; a limited number of atoms has none.
+    fn size<T: Real>(&self, codes: &Matrix<T>) -> f64 {
+        if self.n_nonzero > 0 { 0.0 } else { self.sparsity * absolute_sum(codes.as_slice()) }
     }
 
     fn move_atoms<T: Real>(&self, learnt: &mut LearntAtoms<T>) {
@@ -266,6 +346,11 @@ impl DictionaryLearner {
             dead.into_iter().for_each(|k| without_negatives(learnt.atoms.column_mut(k)));
         }
     }
+}
+
+/// A knob that does not go with the others.
+fn knob(name: &'static str, got: &str, allowed: &str) -> Error {
+    Error::Knob { name: name.into(), got: got.to_owned(), allowed: allowed.to_owned() }
 }
 
 /// Samples that are coded together, and their last codes.

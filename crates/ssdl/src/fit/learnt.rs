@@ -6,6 +6,7 @@ use super::{Sizes, Stop};
 use crate::classifier::{Calibration, Decision, Known, Verdict};
 use crate::codes::Coder;
 use crate::graph::{Attachment, Graph};
+use crate::samples::weights::Weights;
 use crate::{Labels, Matrix, Real};
 
 /// What a method learns from.
@@ -14,9 +15,9 @@ pub struct Given<'a, T> {
     pub samples: Matrix<T>,
     /// Their labels, where they have some; at least two classes.
     pub labels: Labels,
-    /// How much each sample counts in the classifier's loss, above zero; one each unless the user says
-    /// otherwise.
-    pub weights: Vec<T>,
+    /// How much each sample and each class counts in the classifier's loss; one each unless the user
+    /// says otherwise.
+    pub weights: Weights<T>,
     /// A graph to use instead of the method's own.
     pub graph: Option<&'a dyn Graph<T>>,
     /// Where to begin, from an earlier fit; its sizes may not fit.
@@ -41,7 +42,7 @@ impl<T: Real> Given<'_, T> {
     /// The weights of the labelled samples, in their order.
     #[must_use]
     pub fn label_weights(&self) -> Vec<T> {
-        self.labels.labelled().into_iter().map(|place| self.weights[place]).collect()
+        self.labels.labelled().into_iter().map(|place| self.weights.of_samples[place]).collect()
     }
 
     /// The labelled samples, and the class of each.

@@ -3,6 +3,8 @@
 
 mod class_blocks;
 mod coupled;
+mod doubts;
+pub(crate) mod few_atoms;
 mod learner;
 mod learnt;
 mod memory;
@@ -18,7 +20,9 @@ pub(crate) use class_blocks::{
 };
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
-pub use learner::{DictionaryLearner, LearntAtoms};
+pub(crate) use doubts::{scale_of_features, swallowed};
+pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
+pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};
 pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
 pub use memory::Sizes;
 pub(crate) use memory::array;

@@ -1,32 +1,34 @@
 //! The linear SVM of a fit: chosen by cross-validation, trained on the labelled samples.
 
 use super::{Objective, Selection, Turns};
-use crate::classifier::svm::{SvmKnobs, SvmTrainer, Trained};
+use crate::classifier::svm::{SvmKnobs, SvmTrainer, Targets, Trained};
 use crate::matrix::squared_norm;
 use crate::{Labels, Matrix, Real, Result};
 
 /// Chooses the box constraint by cross-validation where several are given, and trains on all
-/// labelled samples.
+/// labelled samples; `weights` has one number for each of those, in their order.
 pub(crate) fn fit_svm<T: Real>(
     trainer: &SvmTrainer,
     knobs: &SvmKnobs,
     features: &Matrix<T>,
-    labels: &Labels,
+    (labels, weights): (&Labels, &[T]),
     turns: &mut Turns<'_>,
 ) -> Result<(Trained<T>, Selection)> {
     let (known, classes) = (features.select_columns(&labels.labelled()), labels.known_classes());
     let n_classes = labels.classes().len();
+    let weights: Vec<f64> = weights.iter().map(|weight| weight.wide()).collect();
+    let targets = Targets { classes: &classes, weights: &weights, n_classes };
     let selection = match knobs.box_constraints.values() {
         [only] => Selection { box_constraint: *only, accuracy: None },
         several => {
             let folds = knobs.folds;
-            let chosen = trainer.choose_box(&known, &classes, n_classes, several, folds)?;
+            let chosen = trainer.choose_weighted_box(&known, targets, several, folds)?;
             report_folds(folds, chosen.folds_used, chosen.box_constraint, turns);
             let accuracy = chosen.accuracy.iter().copied().reduce(f64::max);
             Selection { box_constraint: chosen.box_constraint, accuracy }
         }
     };
-    let trained = trainer.fit(&known, &classes, n_classes, selection.box_constraint)?;
+    let trained = trainer.fit_weighted(&known, targets, selection.box_constraint)?;
     if !trained.converged {
         let epochs = trained.epochs;
         turns.notice(&format!("the SVM stopped after {epochs} epochs before it converged"));

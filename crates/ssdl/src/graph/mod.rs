@@ -17,6 +17,7 @@ mod portrait;
 mod restrict;
 mod threshold;
 mod width;
+pub mod within_classes;
 
 pub use attachment::{Anchors, Attachment, Rule};
 pub use by_class::ByClass;

@@ -32,6 +32,8 @@ pub struct Portrait {
     pub spectral_bound: f64,
     /// Share of the edges between two labelled samples that join the same class.
     pub same_class: Option<f64>,
+    /// Edges between two labelled samples; with few of them, the share says little.
+    pub labelled_edges: usize,
 }
 
 /// Numbers of partners.
@@ -54,6 +56,7 @@ impl Portrait {
     pub fn of<T: Real>(laplacian: &Laplacian<T>, classes: &[Option<usize>]) -> Self {
         let ties = laplacian.ties();
         let n = laplacian.n_samples();
+        let (same, all) = labelled_ties(&ties, classes);
         let counts: Vec<usize> = (0..n).map(|j| ties.row(j).len()).collect();
         let mean = ties.entries() as f64 / n.max(1) as f64;
         let mut sorted = counts.clone();
@@ -80,7 +83,8 @@ impl Portrait {
             trace: laplacian.trace(),
             largest_eigenvalue: top_eigenvalue(laplacian),
             spectral_bound: laplacian.bound().iter().fold(0.0, |top: f64, b| top.max(b.wide())),
-            same_class: same_class(&ties, classes),
+            same_class: (all > 0).then(|| same as f64 / all as f64),
+            labelled_edges: all / 2,
         }
     }
 }
@@ -122,7 +126,8 @@ fn components<T: Real>(ties: &Csr<T>) -> Vec<usize> {
     sizes
 }
 
-fn same_class<T: Real>(ties: &Csr<T>, classes: &[Option<usize>]) -> Option<f64> {
+/// Ties between labelled samples, from both sides: those within a class, and all.
+fn labelled_ties<T: Real>(ties: &Csr<T>, classes: &[Option<usize>]) -> (usize, usize) {
     let (mut same, mut all) = (0usize, 0usize);
     for (j, class) in classes.iter().enumerate() {
         for (i, _) in ties.row(j) {
@@ -132,5 +137,5 @@ fn same_class<T: Real>(ties: &Csr<T>, classes: &[Option<usize>]) -> Option<f64> 
             }
         }
     }
-    (all > 0).then(|| same as f64 / all as f64)
+    (same, all)
 }

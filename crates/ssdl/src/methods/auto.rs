@@ -28,7 +28,7 @@ const DESCRIPTION: Description = Description {
     name: "auto",
     class: "AutoSSDL",
     title: "The mean of the methods that foretell hidden labels",
-    reference: "stacked generalisation, Wolpert (1992), of SSDL-GA, ridge regression and label spreading",
+    reference: "stacked generalisation, Wolpert (1992)",
     link: "https://doi.org/10.1016/S0893-6080(05)80023-1",
     objective: r"\max_{w\ge0,\,\sum_mw_m=1}\ \sum_{i\text{ hidden}}\log\sum_mw_m\,p_m(y_i\mid x_i)",
     objective_text: "sum over hidden labels of log sum_m w_m p_m(label), by the weights w",
@@ -50,6 +50,10 @@ fn members() -> (SsdlGa, Ridge, LabelSpreading) {
 
 impl Learner for Auto {
     const DESCRIPTION: Description = DESCRIPTION;
+
+    fn uses_weights(&self) -> bool {
+        true
+    }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
         let (first, second, third) = members();

@@ -1,14 +1,18 @@
 //! The way from raw samples to a model, the same for every method.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
-use crate::fit::{GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch, preparation};
+use crate::fit::{
+    GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch, preparation, scale_of_features, swallowed,
+};
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
 use crate::samples::prepare::{Pipeline, StepChoice};
+use crate::samples::weights::{self, ClassWeight, Weights};
 use crate::{Error, Labels, Matrix, Real, Result, Samples};
 
 /// How to run a fit; none of it is part of the method.
@@ -35,6 +39,11 @@ pub struct FitOptions<T> {
     /// Height and width, where samples are images (pixels row by row): for preparation steps that
     /// work on images, and kept in the model for pictures.
     pub image: Option<[usize; 2]>,
+    /// How much each sample counts in the classifier's loss, 0 or more; only ratios matter. Samples of
+    /// weight zero are left out altogether: the model knows only the others, in their order.
+    pub sample_weight: Option<Vec<f64>>,
+    /// How much the labels of each class count.
+    pub class_weight: Option<ClassWeight>,
 }
 
 impl<T: Real> Default for FitOptions<T> {
@@ -50,6 +59,8 @@ impl<T: Real> Default for FitOptions<T> {
             start: None,
             calibrate: true,
             image: None,
+            sample_weight: None,
+            class_weight: None,
         }
     }
 }
@@ -64,8 +75,12 @@ pub(super) fn fit<K: Learner, T: Real>(
     knobs.check()?;
     crate::threads::run(options.threads, || {
         let started = Instant::now();
+        let (samples, start, weights) = weigh(samples, options)?;
         check_labels(samples.labels(), watch)?;
         let (features, labels) = samples.into_parts();
+        let is_fresh = options.preparation.is_none();
+        let doubt = scale_of_features(&features, &options.prepare, options.image.is_some());
+        doubt.iter().filter(|_| is_fresh).for_each(|sentence| watch.notice(sentence));
         let (preparation, samples) = match &options.preparation {
             Some(known) => (known.clone(), known.apply(features)?),
             None => {
@@ -78,20 +93,33 @@ pub(super) fn fit<K: Learner, T: Real>(
         };
         check_scale(&samples, watch);
         let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
-        let start = options.start.as_ref();
-        let weights = vec![T::one(); labels.len()];
+        let start = start.as_deref();
         let given = Given { samples, labels, weights, graph, start, seed: options.seed };
         let mut knobs = knobs.clone();
         knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
-        check_memory(knobs.bytes(&given.sizes()), options.memory_limit)?;
+        let sizes = given.sizes();
+        let needed = knobs.bytes(&sizes);
+        check_memory(needed, options.memory_limit)?;
+        // The fits aside come on top; without room for them the model is still worth having.
+        let aside = needed.saturating_add(hidden::bytes(&knobs, &sizes));
+        let has_room = options.memory_limit.is_none_or(|limit| aside <= limit);
         let mut turns = Turns::new(watch);
         if graph.is_some() && !K::DESCRIPTION.uses_graph {
             turns.notice(GRAPH_NOT_USED);
+        }
+        if given.weights.given && !knobs.uses_weights() {
+            turns.notice(WEIGHTS_NOT_USED);
         }
         let learnt = knobs.learn(&given, &mut turns)?;
         let known = learnt.calibration.filter(|_| options.calibrate);
         let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
             true if known.is_some() => known,
+            true if !has_room => {
+                turns.notice(
+                    "probabilities are not calibrated: the fits for it need more memory than allowed",
+                );
+                Some(Calibration::unknown())
+            }
             true => match hidden::calibrate(&knobs, (&given, &learnt), &mut turns) {
                 Ok(found) => Some(found),
                 // Stopped after the fit itself: the model is whole.
@@ -107,8 +135,54 @@ pub(super) fn fit<K: Learner, T: Real>(
             image: options.image,
             started,
         };
-        Ok(Model::new(origin, given, learnt, turns.into_record()))
+        let has_prior = origin.knobs.iter().any(|(name, _)| *name == "prior");
+        let model = Model::new(origin, given, learnt, turns.into_record());
+        let doubt = swallowed(&model.transduction().classes, model.training_labels(), has_prior);
+        doubt.iter().for_each(|sentence| watch.notice(sentence));
+        Ok(model)
     })
+}
+
+/// The notice where weights are given to a method that cannot use them.
+const WEIGHTS_NOT_USED: &str = "the weights are not used: with these knobs the method cannot weigh \
+                                samples; those of weight zero are left out";
+
+/// The samples that take part, the start with their codes, and their weights.
+fn weigh<'a, T: Real>(
+    samples: Samples<T>,
+    options: &'a FitOptions<T>,
+) -> Result<(Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>)> {
+    let of_samples = options.sample_weight.as_deref();
+    let start = options.start.as_ref().map(Cow::Borrowed);
+    let n_samples = samples.n_samples();
+    let Some(kept) = weights::kept(of_samples, n_samples)? else {
+        let weights = Weights::new(samples.labels(), of_samples, options.class_weight.as_ref())?;
+        return Ok((samples, start, weights));
+    };
+    if options.graph.is_some() {
+        return Err(Error::Graph(
+            "samples of weight zero are left out of a fit, but the given graph has them: leave them \
+             out of the samples and of the graph"
+                .into(),
+        ));
+    }
+    if kept.is_empty() {
+        return Err(Error::Samples("all have weight zero".into()));
+    }
+    let some =
+        Samples::new(samples.features().select_columns(&kept), samples.labels().select(&kept))?;
+    let numbers: Option<Vec<f64>> =
+        of_samples.map(|numbers| kept.iter().map(|&place| numbers[place]).collect());
+    let weights = Weights::new(some.labels(), numbers.as_deref(), options.class_weight.as_ref())?;
+    // An earlier fit may have seen all samples, or already without these.
+    let start = start.map(|start| match start.codes.columns() == n_samples {
+        true => Cow::Owned(Start {
+            atoms: start.atoms.clone(),
+            codes: start.codes.select_columns(&kept),
+        }),
+        false => start,
+    });
+    Ok((some, start, weights))
 }
 
 /// Refuses labels that no method can learn from.

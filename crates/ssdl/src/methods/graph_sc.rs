@@ -75,6 +75,10 @@ impl Learner for GraphSc {
         }
     }
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         self.coupled().bytes(sizes)
     }
@@ -84,7 +88,8 @@ impl Learner for GraphSc {
         self.coupled().learn(given, turns, |run, turns| {
             let started = Instant::now();
             let codes = &run.per_sample.codes;
-            let (trained, selection) = fit_svm(&trainer, &self.svm, codes, &given.labels, turns)?;
+            let targets = (&given.labels, &given.label_weights()[..]);
+            let (trained, selection) = fit_svm(&trainer, &self.svm, codes, targets, turns)?;
             turns.classified(started);
             Ok((Decision::linear(trained.classifier, SHARPNESS), Some(selection)))
         })

@@ -6,7 +6,7 @@
 use super::Learner;
 use crate::classifier::Calibration;
 use crate::classifier::svm::stratified_folds;
-use crate::fit::{Given, Learnt, Stop, Turns};
+use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
 use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -67,11 +67,12 @@ impl Hidden {
             let mut assigned = given.labels.assigned().to_vec();
             let own = (0..self.places.len()).filter(|&at| self.fold_of[at] == fold);
             let own: Vec<usize> = own.collect();
-            own.iter().for_each(|&at| assigned[self.places[at]] = None);
+            let out: Vec<usize> = own.iter().map(|&at| self.places[at]).collect();
+            out.iter().for_each(|&place| assigned[place] = None);
             let part = Given {
                 samples: given.samples.clone(),
                 labels: Labels::new(given.labels.classes().to_vec(), assigned)?,
-                weights: given.weights.clone(),
+                weights: given.weights.without_classes(&out, &given.labels),
                 graph: given.graph,
                 start: None,
                 seed: given.seed,
@@ -99,7 +100,7 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     Some(Given {
         samples: given.samples.select_columns(&chosen),
         labels: given.labels.select(&chosen),
-        weights: chosen.iter().map(|&place| given.weights[place]).collect(),
+        weights: given.weights.select(&chosen),
         graph: None,
         start: None,
         seed: given.seed,
@@ -128,4 +129,10 @@ pub(super) fn calibrate<K: Learner, T: Real>(
         // The fit with all labels is there: only what it can promise is less.
         Err(_) => Ok(Calibration::unknown()),
     }
+}
+
+/// Peak bytes of a fit with hidden labels, beside those of the fit itself.
+pub(super) fn bytes<K: Learner>(method: &K, sizes: &Sizes) -> u64 {
+    let n_samples = sizes.n_samples.min(MAX_SAMPLES);
+    method.bytes(&Sizes { n_samples, n_labelled: sizes.n_labelled.min(n_samples), ..*sizes })
 }

@@ -74,6 +74,11 @@ impl Learner for LabelSpreading {
         cut_neighbours(&mut self.n_neighbors, max, notice);
     }
 
+    /// Labels that stay fixed cannot count more or less.
+    fn uses_weights(&self) -> bool {
+        !self.clamp
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         // The samples, a copy in single precision for the search, arrays of the solver, and the graph:
         // pairs with distances, weights, and the balanced ones, all with an index.
@@ -107,7 +112,7 @@ impl Learner for LabelSpreading {
         };
         let Self { spreading, clamp, tolerance, max_iterations, .. } = *self;
         let spread = Spread { spreading, clamp, tolerance, max_iterations };
-        let mut found = spread.spread(weights, &given.labels);
+        let mut found = spread.spread_weighted(weights, &given.labels, &given.weights.of_samples);
         if !found.converged {
             turns.notice(&format!(
                 "the solver stopped after {max_iterations} iterations before it converged; raise \
@@ -128,7 +133,7 @@ impl Learner for LabelSpreading {
             ("discrimination", (1.0 - spreading) / spreading * found.misfit),
         ]);
         turns.end(found.iterations, objective);
-        let vote = Vote { shares: found.shares, voters: Voters::All, attachment };
+        let vote = Vote { shares: found.shares, voters: Voters::All, weights: None, attachment };
         let stop = if found.converged { Stop::Converged } else { Stop::Limit };
         Ok(Learnt::without_atoms(Decision::vote(vote), stop))
     }

@@ -44,6 +44,10 @@ baseline: fast, and hard to beat where labels are many.",
 impl Learner for LinearSvm {
     const DESCRIPTION: Description = DESCRIPTION;
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         // The samples, and as many sparse rows (with an index each) for all and for the folds.
         let Sizes { n_features, n_samples, n_classes, scalar, .. } = *sizes;
@@ -61,7 +65,8 @@ impl Learner for LinearSvm {
             seed: given.seed,
         };
         let Given { samples, labels, .. } = given;
-        let (trained, selection) = fit_svm(&trainer, &self.svm, samples, labels, turns)?;
+        let targets = (labels, &given.label_weights()[..]);
+        let (trained, selection) = fit_svm(&trainer, &self.svm, samples, targets, turns)?;
         turns.end(trained.epochs, svm_objective(&trained));
         let stop = if trained.converged { Stop::Converged } else { Stop::Limit };
         let decision = Decision::linear(trained.classifier, SHARPNESS);

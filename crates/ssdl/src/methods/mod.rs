@@ -9,9 +9,13 @@ mod auto;
 mod fit;
 mod graph_sc;
 mod hidden;
+mod jdl;
 mod label_spreading;
+mod lc_ksvd;
+mod lc_rlsdla;
 mod linear_svm;
 mod nearest;
+mod ossdl;
 mod pssdl;
 mod register;
 mod ridge;
@@ -23,14 +27,19 @@ mod ssd_lp;
 mod ssdl_ga;
 mod ssp_dl;
 mod ssr_d;
+mod sup_graph_dl;
 mod ussdl;
 
 pub use auto::Auto;
 pub use fit::FitOptions;
 pub use graph_sc::GraphSc;
+pub use jdl::Jdl;
 pub use label_spreading::{Kernel, LabelSpreading};
+pub use lc_ksvd::LcKsvd;
+pub use lc_rlsdla::LcRlsdla;
 pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
+pub use ossdl::Ossdl;
 pub use pssdl::Pssdl;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
@@ -42,10 +51,11 @@ pub use ssd_lp::{SpreadGraph, SsdLp};
 pub use ssdl_ga::SsdlGa;
 pub use ssp_dl::SspDl;
 pub use ssr_d::SsrD;
+pub use sup_graph_dl::SupGraphDl;
 pub use ussdl::Ussdl;
 
 use crate::dictionary::AtomCount;
-use crate::fit::{Given, Learnt, SHARPNESS, Silent, Sizes, Turns, Watch};
+use crate::fit::{FewAtomsKnobs, Given, Learnt, SHARPNESS, Silent, Sizes, Turns, Watch};
 use crate::knobs::Knobbed;
 use crate::model::Model;
 use crate::{Real, Result, Samples};
@@ -66,6 +76,11 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Pssdl, T>(),
         registered::<Src, T>(),
         registered::<SrcByClass, T>(),
+        registered::<Jdl, T>(),
+        registered::<Ossdl, T>(),
+        registered::<LcRlsdla, T>(),
+        registered::<LcKsvd, T>(),
+        registered::<SupGraphDl, T>(),
         registered::<LinearSvm, T>(),
         registered::<Ridge, T>(),
         registered::<Nearest, T>(),
@@ -92,6 +107,12 @@ pub trait Learner: Knobbed {
         knobs
     }
 
+    /// Whether the weights of samples and classes act on the result, with these knobs. Where not, the
+    /// user is told.
+    fn uses_weights(&self) -> bool {
+        false
+    }
+
     /// Peak bytes of a fit of this size, samples included.
     fn bytes(&self, sizes: &Sizes) -> u64;
 
@@ -103,7 +124,7 @@ pub trait Learner: Knobbed {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>>;
 
     /// Bytes that a fit of this size will need at its peak, samples included (features counted after
-    /// preparation).
+    /// preparation), without the fits that calibrate its probabilities.
     fn memory_needed<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
         let (n_labelled, scalar) = (n_samples, size_of::<T>());
         let sizes = Sizes { n_features, n_samples, n_labelled, n_classes, scalar };
@@ -143,6 +164,13 @@ fn cut_atoms(count: &mut AtomCount, sizes: &Sizes, notice: &mut dyn FnMut(&str))
         notice(&format!("n_atoms cut from {requested} to {max}, the number of samples"));
     }
     *count = AtomCount::Exactly(requested.min(max));
+}
+
+/// Fixes the number of atoms and how many of them a code uses, and reports a reduction.
+fn cut_few_atoms(knobs: &mut FewAtomsKnobs, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+    knobs.resolve_atoms(sizes);
+    cut_atoms(&mut knobs.n_atoms, sizes, notice);
+    knobs.reduce(sizes, notice);
 }
 
 /// Cuts a number of neighbours to `max`, and reports it.

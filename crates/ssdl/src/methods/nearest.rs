@@ -43,6 +43,10 @@ impl Learner for Nearest {
         cut_neighbours(&mut self.n_neighbors, sizes.n_labelled, notice);
     }
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         // The search works on a copy of the samples in single precision, and of the labelled ones.
         let copies = sizes.bytes(2 * sizes.n_classes).saturating_mul(2);
@@ -56,6 +60,7 @@ impl Learner for Nearest {
         let mut vote = Vote {
             shares: indicators(labels),
             voters: Voters::Labelled,
+            weights: given.weights.given.then(|| given.weights.of_samples.clone()),
             attachment: Attachment::new(rule),
         };
         let open = labels.unlabelled();

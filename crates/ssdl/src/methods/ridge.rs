@@ -43,6 +43,10 @@ others; the highest score wins. A baseline in closed form; unlabelled samples ar
 impl Learner for Ridge {
     const DESCRIPTION: Description = DESCRIPTION;
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         // The labelled samples with a one below, and the system of the smaller side with its factor.
         let side = (sizes.n_features + 1).min(sizes.n_samples);

@@ -65,6 +65,10 @@ without a graph or a dictionary.",
 impl Learner for SelfTraining {
     const DESCRIPTION: Description = DESCRIPTION;
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         LinearSvm::new().bytes(sizes).saturating_add(sizes.bytes(3 * sizes.n_classes))
     }
@@ -107,11 +111,13 @@ impl SelfTraining {
         labels: &Labels,
         turns: &mut Turns<'_>,
     ) -> Result<(LinearClassifier<T>, Objective)> {
+        let weights = all_weights(given, labels);
         match self.base {
             Base::Svm => {
                 let (loss, seed) = (self.svm.loss, given.seed);
                 let trainer = SvmTrainer { loss, seed, ..Default::default() };
-                let (trained, _) = fit_svm(&trainer, &self.svm, &given.samples, labels, turns)?;
+                let (trained, _) =
+                    fit_svm(&trainer, &self.svm, &given.samples, (labels, &weights), turns)?;
                 if let Some(only) = Grid::new(&[trained.box_constraint]) {
                     self.svm.box_constraints = only;
                 }
@@ -120,7 +126,6 @@ impl SelfTraining {
             }
             Base::Ridge => {
                 let known = given.samples.select_columns(&labels.labelled());
-                let weights: Vec<T> = labels.labelled().iter().map(|&j| given.weights[j]).collect();
                 fit_ridge(&known, (&labels.known_classes(), &weights), &labels.counts(), self.ridge)
             }
         }
@@ -155,4 +160,16 @@ impl SelfTraining {
         });
         sure.into_iter().take(limit).map(|(_, _, i, class)| (i, class)).collect()
     }
+}
+
+/// The weights of the samples that now have a label; those that the classifier labelled count with the
+/// factor of that class.
+fn all_weights<T: Real>(given: &Given<'_, T>, labels: &Labels) -> Vec<T> {
+    let own = given.labels.assigned();
+    let weight = |(place, label): (usize, &Option<usize>)| {
+        let class = (*label)?;
+        let factor = if own[place].is_some() { T::one() } else { given.weights.of_classes[class] };
+        Some(given.weights.of_samples[place] * factor)
+    };
+    labels.assigned().iter().enumerate().filter_map(weight).collect()
 }

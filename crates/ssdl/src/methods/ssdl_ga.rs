@@ -142,6 +142,10 @@ impl Learner for SsdlGa {
         }
     }
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         self.coupled(sizes).bytes(sizes)
     }

@@ -65,6 +65,10 @@ impl Learner for Ussdl {
         cut_atoms(&mut self.n_atoms, sizes, notice);
     }
 
+    fn uses_weights(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         self.coupled(sizes).bytes(sizes)
     }

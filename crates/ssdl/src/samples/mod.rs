@@ -3,6 +3,7 @@
 mod labels;
 pub mod prepare;
 pub mod split;
+pub mod weights;
 
 pub use labels::Labels;
 

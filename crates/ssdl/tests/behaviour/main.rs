@@ -24,5 +24,7 @@ mod learning_on;
 mod learnt;
 mod model_attachment;
 mod model_file;
+mod omp_stages;
+mod peers;
 mod small_fit;
 mod svm;

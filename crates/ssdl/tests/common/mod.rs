@@ -143,7 +143,9 @@ pub fn fit_with<T: Real>(
 
 /// The knobs of a small fit, without those that the method does not have.
 pub fn small<T: Real>(method: &dyn Method<T>, knobs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let mut all = vec![("n_atoms", "18"), ("n_neighbors", "5"), ("max_iterations", "6")];
+    // Where labels are targets of a few coefficients, an atom that no labelled sample uses has no vote.
+    let n_atoms = if has(method, "n_nonzero") { "12" } else { "18" };
+    let mut all = vec![("n_atoms", n_atoms), ("n_neighbors", "5"), ("max_iterations", "6")];
     all.extend_from_slice(knobs);
     all.retain(|(name, _)| has(method, name));
     pairs(&all)
@@ -154,9 +156,12 @@ pub fn has<T: Real>(method: &dyn Method<T>, name: &str) -> bool {
     method.knobs().iter().any(|knob| knob.name == name)
 }
 
-/// Rows of the trace in one outer iteration: memberships and classifier are there only where the
-/// classes act on the codes.
+/// Rows of the trace in one outer iteration. In the alternation of SSDL-GA memberships and classifier are
+/// there only where the classes act on the codes; other methods have the same steps in every iteration.
 pub fn steps_of_iteration<T: Real>(model: &Model<T>) -> usize {
+    if !model.knobs().iter().any(|(name, _)| name == "coder") {
+        return model.report().trace.iter().filter(|row| row.iteration == 1).count();
+    }
     let weight = model.knobs().iter().find(|(name, _)| name == "discrimination");
     let classes_count = weight.is_some_and(|(_, value)| value.parse::<f64>().unwrap() > 0.0);
     if classes_count { 4 } else { 2 }
@@ -166,7 +171,11 @@ pub fn steps_of_iteration<T: Real>(model: &Model<T>) -> usize {
 pub fn rows_of_the_loop<T: Real>(model: &Model<T>) -> &[TraceRow] {
     let trace = &model.report().trace;
     match trace.split_last() {
-        Some((last, rest)) if steps_of_iteration(model) == 2 && last.step == Step::Classifier => {
+        Some((last, rest))
+            if steps_of_iteration(model) == 2
+                && last.step == Step::Classifier
+                && model.knobs().iter().any(|(name, _)| name == "coder") =>
+        {
             rest
         }
         _ => trace,

@@ -14,3 +14,4 @@ mod graph;
 mod knobs;
 mod methods;
 mod pursuit;
+mod weights;

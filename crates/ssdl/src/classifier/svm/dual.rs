@@ -1,16 +1,17 @@
 //! Dual coordinate descent with shrinking, for one class against the others.
 //!
-//! $$\min_\alpha\;\tfrac12\alpha^\top(Q+\delta I)\alpha-\mathbf 1^\top\alpha,\quad
-//! 0\le\alpha_i\le u,\qquad Q_{ij}=y_iy_j\tilde a_i^\top\tilde a_j,\quad
+//! $$\min_\alpha\;\tfrac12\alpha^\top(Q+\operatorname{diag}\delta)\alpha-\mathbf 1^\top\alpha,\quad
+//! 0\le\alpha_i\le u_i,\qquad Q_{ij}=y_iy_j\tilde a_i^\top\tilde a_j,\quad
 //! \tilde w=\sum_i\alpha_iy_i\tilde a_i,$$
 //!
-//! with $u=B,\ \delta=0$ for the hinge and $u=\infty,\ \delta=1/(2B)$ for its square. One variable is
+//! with $u_i=Bw_i,\ \delta_i=0$ for the hinge and $u_i=\infty,\ \delta_i=1/(2Bw_i)$ for its square,
+//! $w_i$ being the weight of a sample. One variable is
 //! minimised over exactly at a time; as $\tilde w$ is kept, that costs one sparse product and, if the
 //! variable moves, one sparse sum.
 
 use rand::Rng;
 
-use super::Loss;
+use super::{Loss, Targets};
 use crate::random::shuffle;
 use crate::sparse::Csr;
 use crate::wide::wide;
@@ -98,6 +99,8 @@ pub(super) struct Binary<'a, T> {
     members: &'a [usize],
     /// $y$, one entry per member.
     signs: Vec<f64>,
+    /// $w$, one entry per member.
+    weights: Vec<f64>,
     loss: Loss,
     box_constraint: f64,
 }
@@ -147,28 +150,32 @@ impl<'a, T: Real> Binary<'a, T> {
     pub fn new(
         rows: &'a CodeRows<T>,
         members: &'a [usize],
-        classes: &[usize],
+        targets: Targets<'_>,
         class: usize,
         loss: Loss,
         box_constraint: f64,
     ) -> Self {
-        let signs = members.iter().map(|&i| if classes[i] == class { 1.0 } else { -1.0 }).collect();
-        Self { rows, members, signs, loss, box_constraint }
+        let sign = |&i: &usize| if targets.classes[i] == class { 1.0 } else { -1.0 };
+        let signs = members.iter().map(sign).collect();
+        let weights = members.iter().map(|&i| targets.weights[i]).collect();
+        Self { rows, members, signs, weights, loss, box_constraint }
     }
 
-    /// $u$, the largest value of a dual variable.
-    fn upper(&self) -> f64 {
+    /// $u_i$, the largest value of a dual variable.
+    #[inline(always)]
+    fn upper(&self, position: usize) -> f64 {
         match self.loss {
-            Loss::Hinge => self.box_constraint,
+            Loss::Hinge => self.box_constraint * self.weights[position],
             Loss::SquaredHinge => f64::INFINITY,
         }
     }
 
-    /// $\delta$, what the loss adds to the diagonal.
-    fn diagonal(&self) -> f64 {
+    /// $\delta_i$, what the loss adds to the diagonal.
+    #[inline(always)]
+    fn diagonal(&self, position: usize) -> f64 {
         match self.loss {
             Loss::Hinge => 0.0,
-            Loss::SquaredHinge => 0.5 / self.box_constraint,
+            Loss::SquaredHinge => 0.5 / (self.box_constraint * self.weights[position]),
         }
     }
 
@@ -181,7 +188,9 @@ impl<'a, T: Real> Binary<'a, T> {
         max_epochs: usize,
         rng: &mut impl Rng,
     ) -> Solution {
-        start.iter_mut().for_each(|a| *a = a.clamp(0.0, self.upper()));
+        for (position, a) in start.iter_mut().enumerate() {
+            *a = a.clamp(0.0, self.upper(position));
+        }
         let count = self.members.len();
         let weights = self.weights_of(&start);
         let order = (0..count as u32).collect();
@@ -228,12 +237,12 @@ impl<'a, T: Real> Binary<'a, T> {
     /// set aside.
     #[inline(always)]
     fn epoch(&self, state: &mut State, bounds: Range) -> Range {
-        let (upper, diagonal) = (self.upper(), self.diagonal());
         let mut seen = Range::ZERO;
         let mut at = 0;
         while at < state.active {
             let position = state.order[at] as usize;
             let (i, sign) = (self.members[position], self.signs[position]);
+            let (upper, diagonal) = (self.upper(position), self.diagonal(position));
             let old = state.dual[position];
             let gradient = sign * self.rows.score(i, &state.weights) - 1.0 + diagonal * old;
             let (projected, aside) = if old <= 0.0 {
@@ -265,17 +274,19 @@ impl<'a, T: Real> Binary<'a, T> {
     pub fn values(&self, solution: &Solution) -> (f64, f64) {
         let half_norm = 0.5 * crate::matrix::squared_norm(&solution.weights);
         let (mut losses, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for ((&i, &sign), &a) in self.members.iter().zip(&self.signs).zip(&solution.dual) {
+        for (position, &a) in solution.dual.iter().enumerate() {
+            let (i, sign) = (self.members[position], self.signs[position]);
+            let weight = self.weights[position];
             let short = (1.0 - sign * self.rows.score(i, &solution.weights)).max(0.0);
             losses += match self.loss {
-                Loss::Hinge => short,
-                Loss::SquaredHinge => short * short,
+                Loss::Hinge => weight * short,
+                Loss::SquaredHinge => weight * short * short,
             };
             sum += a;
-            squares += a * a;
+            squares += a * a * self.diagonal(position);
         }
         let primal = half_norm + self.box_constraint * losses;
-        (primal, sum - half_norm - 0.5 * self.diagonal() * squares)
+        (primal, sum - half_norm - 0.5 * squares)
     }
 }
 
@@ -291,6 +302,10 @@ mod tests {
             if (i + k) % 3 == 0 { 0.0 } else { normal(&mut rng) + f64::from(k % 3 == i % 3) }
         });
         (codes, classes)
+    }
+
+    fn targets<'a>(classes: &'a [usize], weights: &'a [f64]) -> Targets<'a> {
+        Targets { classes, weights, n_classes: 3 }
     }
 
     #[test]
@@ -317,7 +332,9 @@ mod tests {
         let members: Vec<usize> = (0..60).collect();
         for loss in [Loss::Hinge, Loss::SquaredHinge] {
             for box_constraint in [0.1, 1.0, 10.0] {
-                let task = Binary::new(&rows, &members, &classes, 1, loss, box_constraint);
+                let weights: Vec<f64> = (0..60).map(|i| 0.5 + (i % 4) as f64 / 2.0).collect();
+                let targets = targets(&classes, &weights);
+                let task = Binary::new(&rows, &members, targets, 1, loss, box_constraint);
                 let mut rng = stream(0, Purpose::Order);
                 let found = task.solve(vec![0.0; 60], 1e-9, 1_000_000, &mut rng);
                 assert!(found.converged);
@@ -325,11 +342,11 @@ mod tests {
                 for i in 0..60 {
                     let margin = task.signs[i] * rows.score(i, &found.weights);
                     let a = found.dual[i];
-                    let gradient = margin - 1.0 + task.diagonal() * a;
-                    assert!((0.0..=task.upper()).contains(&a));
+                    let gradient = margin - 1.0 + task.diagonal(i) * a;
+                    assert!((0.0..=task.upper(i)).contains(&a));
                     let (miss, kind) = match a {
                         0.0 => (gradient.min(0.0), 0),
-                        a if a == task.upper() => (gradient.max(0.0), 1),
+                        a if a == task.upper(i) => (gradient.max(0.0), 1),
                         _ => (gradient, 2),
                     };
                     assert!(miss.abs() < 1e-8, "{loss:?}, {i}: {a}, {gradient}");
@@ -348,7 +365,7 @@ mod tests {
         let rows = CodeRows::of(&codes);
         let members: Vec<usize> = (0..40).collect();
         for loss in [Loss::Hinge, Loss::SquaredHinge] {
-            let task = Binary::new(&rows, &members, &classes, 0, loss, 0.5);
+            let task = Binary::new(&rows, &members, targets(&classes, &[1.0; 60]), 0, loss, 0.5);
             let solve = |start: f64| {
                 let mut rng = stream(1, Purpose::Order);
                 task.solve(vec![start; 40], 1e-10, 1_000_000, &mut rng)
@@ -372,10 +389,37 @@ mod tests {
             (Loss::Hinge, 0.1, 0.1),
             (Loss::SquaredHinge, 0.5, 1.0 / 6.0),
         ] {
-            let task = Binary::new(&rows, &[0], &[0], 0, loss, b);
+            let targets = targets(&[0], &[1.0]);
+            let task = Binary::new(&rows, &[0], targets, 0, loss, b);
             let found = task.solve(vec![0.0], 1e-12, 10, &mut stream(0, Purpose::Order));
             assert!((found.dual[0] - expected).abs() < 1e-15 && found.converged);
             assert!((found.weights[0] - 2.0 * expected).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn a_weight_of_two_is_a_sample_given_twice() {
+        let (codes, classes) = problem();
+        let twice: Vec<usize> = (0..60).chain((0..60).filter(|i| i % 4 == 0)).collect();
+        let more: Vec<usize> = twice.iter().map(|&i| classes[i]).collect();
+        let weights: Vec<f64> = (0..60).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 }).collect();
+        let (rows, repeated) = (CodeRows::of(&codes), CodeRows::of(&codes.select_columns(&twice)));
+        let (members, all): (Vec<usize>, Vec<usize>) =
+            ((0..60).collect(), (0..twice.len()).collect());
+        let ones = vec![1.0; twice.len()];
+        for loss in [Loss::Hinge, Loss::SquaredHinge] {
+            let solve = |task: Binary<'_, f64>, count: usize| {
+                let found =
+                    task.solve(vec![0.0; count], 1e-10, 1_000_000, &mut stream(1, Purpose::Order));
+                (task.values(&found).0, found.weights)
+            };
+            let once = Binary::new(&rows, &members, targets(&classes, &weights), 0, loss, 0.5);
+            let plain = Binary::new(&repeated, &all, targets(&more, &ones), 0, loss, 0.5);
+            let (once, plain) = (solve(once, 60), solve(plain, twice.len()));
+            assert!((once.0 - plain.0).abs() < 1e-8 * plain.0);
+            for (a, b) in once.1.iter().zip(&plain.1) {
+                assert!((a - b).abs() < 1e-7, "{loss:?}: {a} {b}");
+            }
         }
     }
 }

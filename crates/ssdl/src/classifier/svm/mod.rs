@@ -66,6 +66,17 @@ impl Default for SvmTrainer {
     }
 }
 
+/// What samples are trained towards.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets<'a> {
+    /// The class of each sample.
+    pub classes: &'a [usize],
+    /// How much each sample counts: a factor of its box constraint, above 0.
+    pub weights: &'a [f64],
+    /// Number of classes; some may have no sample.
+    pub n_classes: usize,
+}
+
 /// What training returns. Values by class are 0 for classes without samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained<T> {
@@ -109,7 +120,24 @@ impl SvmTrainer {
         n_classes: usize,
         box_constraint: f64,
     ) -> Result<Trained<T>> {
-        self.check(codes, classes, n_classes)?;
+        let weights = vec![1.0; classes.len()];
+        let targets = Targets { classes, weights: &weights, n_classes };
+        self.fit_weighted(codes, targets, box_constraint)
+    }
+
+    /// The same with a box constraint $Bw_i$ for each sample.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and if a weight is not above 0 and finite.
+    #[inline(never)]
+    pub fn fit_weighted<T: Real>(
+        &self,
+        codes: &Matrix<T>,
+        targets: Targets<'_>,
+        box_constraint: f64,
+    ) -> Result<Trained<T>> {
+        self.check(codes, &targets)?;
+        let Targets { classes, n_classes, .. } = targets;
         check("box_constraint", box_constraint, Allowed::Above(0.0))?;
         let rows = CodeRows::of(codes);
         let members: Vec<usize> = (0..classes.len()).collect();
@@ -119,7 +147,7 @@ impl SvmTrainer {
                 if !classes.contains(&class) {
                     return None;
                 }
-                let task = Binary::new(&rows, &members, classes, class, self.loss, box_constraint);
+                let task = Binary::new(&rows, &members, targets, class, self.loss, box_constraint);
                 let solution = self.solve(&task, class, vec![0.0; members.len()]);
                 let (objective, lower_bound) = task.values(&solution);
                 Some((solution, objective, lower_bound))
@@ -135,7 +163,8 @@ impl SvmTrainer {
         task.solve(start, self.tolerance, self.max_epochs, &mut rng)
     }
 
-    fn check<T: Real>(&self, codes: &Matrix<T>, classes: &[usize], n_classes: usize) -> Result<()> {
+    fn check<T: Real>(&self, codes: &Matrix<T>, targets: &Targets<'_>) -> Result<()> {
+        let Targets { classes, weights, n_classes } = *targets;
         check("tolerance", self.tolerance, Allowed::Above(0.0))?;
         check("max_epochs", self.max_epochs, Allowed::WholeFrom(1))?;
         if codes.columns() == 0 {
@@ -150,6 +179,16 @@ impl SvmTrainer {
         }
         if let Some(class) = classes.iter().find(|&&class| class >= n_classes) {
             return Err(Error::Labels(format!("class {class}, but there are only {n_classes}")));
+        }
+        if weights.len() != classes.len() {
+            return Err(Error::Shape {
+                what: "one weight for each sample".into(),
+                expected: classes.len(),
+                got: weights.len(),
+            });
+        }
+        for &weight in weights {
+            check("weight", weight, Allowed::Above(0.0))?;
         }
         for (i, code) in codes.iter_columns().enumerate() {
             if let Some(k) = code.iter().position(|a| !a.is_finite()) {

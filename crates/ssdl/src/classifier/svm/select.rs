@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::dual::{Binary, CodeRows};
-use super::{Loss, SvmTrainer};
+use super::{Loss, SvmTrainer, Targets};
 use crate::classifier::best;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
@@ -44,7 +44,25 @@ impl SvmTrainer {
         grid: &[f64],
         folds: usize,
     ) -> Result<Chosen> {
-        self.check(codes, classes, n_classes)?;
+        let weights = vec![1.0; classes.len()];
+        let targets = Targets { classes, weights: &weights, n_classes };
+        self.choose_weighted_box(codes, targets, grid, folds)
+    }
+
+    /// The same where samples count differently, in training and when they are held out.
+    ///
+    /// # Errors
+    /// As [`choose_box`](Self::choose_box), and if a weight is not above 0 and finite.
+    #[inline(never)]
+    pub fn choose_weighted_box<T: Real>(
+        &self,
+        codes: &Matrix<T>,
+        targets: Targets<'_>,
+        grid: &[f64],
+        folds: usize,
+    ) -> Result<Chosen> {
+        self.check(codes, &targets)?;
+        let Targets { classes, weights, n_classes } = targets;
         check("folds", folds, Allowed::WholeFrom(2))?;
         let ascending = sorted(grid)?;
         let mut sizes = vec![0; n_classes];
@@ -63,22 +81,23 @@ impl SvmTrainer {
         let rows = CodeRows::of(codes);
         let fold_of = stratified_folds(classes, folds, self.seed);
         let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
-        let right: Vec<Vec<usize>> = (0..folds)
+        let right: Vec<Vec<f64>> = (0..folds)
             .into_par_iter()
             .map(|fold| {
                 let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
-                Part { rows: &rows, classes, present: &present, held_out, members }
+                Part { rows: &rows, targets, present: &present, held_out, members }
                     .count_right(self, &boxes)
             })
             .collect();
-        // Counts over all folds, not a mean of shares: equal values are equal to the bit.
-        let total = |at: usize| right.iter().map(|counts| counts[at]).sum::<usize>();
-        let totals: Vec<usize> = (0..boxes.len()).map(total).collect();
+        // Sums over all folds, not a mean of shares: equal values are equal to the bit.
+        let total = |at: usize| right.iter().map(|sums| sums[at]).sum::<f64>();
+        let totals: Vec<f64> = (0..boxes.len()).map(total).collect();
+        let all: f64 = weights.iter().sum();
         let top =
             (1..boxes.len()).fold(0, |top, at| if totals[at] > totals[top] { at } else { top });
         let mut accuracy = vec![0.0; grid.len()];
         for (&at, &total) in ascending.iter().zip(&totals) {
-            accuracy[at] = total as f64 / classes.len() as f64;
+            accuracy[at] = total / all;
         }
         Ok(Chosen { box_constraint: boxes[top], accuracy, folds_used: folds })
     }
@@ -120,7 +139,7 @@ pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize
 /// One fold held out.
 struct Part<'a, T> {
     rows: &'a CodeRows<T>,
-    classes: &'a [usize],
+    targets: Targets<'a>,
     /// The classes that have samples.
     present: &'a [usize],
     held_out: Vec<usize>,
@@ -128,10 +147,10 @@ struct Part<'a, T> {
 }
 
 impl<T: Real> Part<'_, T> {
-    /// How many held-out samples get their class, for each box constraint (ascending).
-    fn count_right(&self, svm: &SvmTrainer, boxes: &[f64]) -> Vec<usize> {
+    /// The weight of the held-out samples that get their class, for each box constraint (ascending).
+    fn count_right(&self, svm: &SvmTrainer, boxes: &[f64]) -> Vec<f64> {
         let mut duals = vec![vec![0.0; self.members.len()]; self.present.len()];
-        let mut counts = Vec::with_capacity(boxes.len());
+        let mut sums = Vec::with_capacity(boxes.len());
         for &box_constraint in boxes {
             // The dual variables found are feasible for the next, larger box, and near its solution.
             let weights: Vec<Vec<f64>> = duals
@@ -146,14 +165,14 @@ impl<T: Real> Part<'_, T> {
                 .collect();
             let right = self.held_out.iter().filter(|&&i| {
                 let scores: Vec<f64> = weights.iter().map(|w| self.rows.score(i, w)).collect();
-                self.present[best(&scores)] == self.classes[i]
+                self.present[best(&scores)] == self.targets.classes[i]
             });
-            counts.push(right.count());
+            sums.push(right.map(|&i| self.targets.weights[i]).sum());
         }
-        counts
+        sums
     }
 
     fn task(&self, class: usize, loss: Loss, box_constraint: f64) -> Binary<'_, T> {
-        Binary::new(self.rows, &self.members, self.classes, class, loss, box_constraint)
+        Binary::new(self.rows, &self.members, self.targets, class, loss, box_constraint)
     }
 }

@@ -8,11 +8,13 @@
 
 mod by_class;
 mod lasso;
+mod omp;
 mod reweighted;
 mod rows;
 
 pub use by_class::ByClass;
 pub use lasso::Lasso;
+pub use omp::Omp;
 pub(crate) use reweighted::top_of;
 pub use reweighted::{Half, HalfThreshold};
 pub use rows::Rows;

@@ -1,0 +1,168 @@
+//! K-SVD with two graphs: atoms that are smooth over a graph of the features, coefficients that are smooth
+//! over a graph of the samples.
+//!
+//! $$\min_{\lVert d_k\rVert=1,A}\lVert X-DA\rVert^2+\alpha\operatorname{tr}(D^\top L_fD)
+//! +\beta\operatorname{tr}(AL_cA^\top).$$
+
+use super::ksvd::remainder;
+use crate::graph::Laplacian;
+use crate::matrix::{Cholesky, Matrix, axpy, dot, squared_norm};
+use crate::sparse::Csr;
+use crate::wide::wide;
+use crate::{Error, Real, Result};
+
+/// Relative residual at which an atom's system is solved.
+const SOLVED: f64 = 1e-6;
+/// Maximum number of conjugate gradient steps; most atoms need less than ten.
+const MAX_STEPS: usize = 200;
+
+/// The two graphs and their weights; both must be graphs of affinities.
+pub struct Smooth<'a, T> {
+    /// α and $L_f$ over the $n$ features.
+    pub features: (f64, &'a Laplacian<T>),
+    /// β and $L_c$ over the $N$ samples.
+    pub samples: (f64, &'a Laplacian<T>),
+}
+
+impl<T: Real> Smooth<'_, T> {
+    /// One pass over atoms ($n\times p$) and codes ($p\times N$); supports stay. With users $I$ of atom $k$ and
+    /// what the other atoms leave of them, $E$:
+    ///
+    /// $$d=(\lVert a\rVert^2I+\alpha L_f)^{-1}Ea,\quad d\leftarrow d/\lVert d\rVert,\quad
+    /// a=(I+\beta L_c[I,I])^{-1}E^\top d.$$
+    ///
+    /// Unused atoms are left alone. Cost $4n\,\mathrm{nnz}(A)$, a few products with $L_f$ for each atom, and a
+    /// factorisation of the size of its users. Returns $X-DA$.
+    ///
+    /// # Errors
+    /// If a graph is not one of affinities.
+    #[inline(never)]
+    pub fn update(
+        &self,
+        samples: &Matrix<T>,
+        atoms: &mut Matrix<T>,
+        codes: &mut Matrix<T>,
+    ) -> Result<Matrix<T>> {
+        let sparse = Csr::of_columns(codes);
+        let mut left = remainder(samples, atoms, &sparse);
+        let by_atom = sparse.transpose();
+        let refuse = || Error::Graph("atoms follow graphs of affinities only".into());
+        let features = self.features.1.affinities().ok_or_else(refuse)?;
+        let graph = self.samples.1.affinities().ok_or_else(refuse)?;
+        let mut place = vec![usize::MAX; samples.columns()];
+        for k in 0..atoms.columns() {
+            let (users, values) = by_atom.row_slices(k);
+            if users.is_empty() {
+                continue;
+            }
+            let sum = wide(
+                #[inline(always)]
+                || gather(&mut left, atoms.column(k), users, values),
+            );
+            let mut next = self.solve(features, T::of(squared_norm(values)), &sum);
+            let length = T::of(squared_norm(&next).sqrt());
+            if length > T::min_positive_value() && length.is_finite() {
+                next.iter_mut().for_each(|d| *d /= length);
+                atoms.column_mut(k).copy_from_slice(&next);
+            }
+            let along = wide(
+                #[inline(always)]
+                || along(&left, atoms.column(k), users),
+            );
+            let new = self.coefficients(graph, users, along, &mut place);
+            wide(
+                #[inline(always)]
+                || take(&mut left, atoms.column(k), users, new.as_slice()),
+            );
+            for (&i, &value) in users.iter().zip(new.as_slice()) {
+                codes.column_mut(i as usize)[k] = value;
+            }
+        }
+        Ok(left)
+    }
+
+    /// $(sI+\alpha L_f)^{-1}b$ by conjugate gradients: α is small beside $s$, so a few steps are enough.
+    fn solve(&self, weights: &Csr<T>, shift: T, rhs: &[T]) -> Vec<T> {
+        let (alpha, degrees) = (T::of(self.features.0), self.features.1.diagonal());
+        let apply = |x: &[T]| -> Vec<T> {
+            let row = |i: usize| {
+                let others: T = weights.row(i).map(|(j, w)| w * x[j]).sum();
+                shift * x[i] + alpha * (degrees[i] * x[i] - others)
+            };
+            (0..x.len()).map(row).collect()
+        };
+        let mut solution: Vec<T> = rhs.iter().map(|&b| b / shift).collect();
+        let mut rest = apply(&solution);
+        rest.iter_mut().zip(rhs).for_each(|(r, &b)| *r = b - *r);
+        let mut direction = rest.clone();
+        let (mut size, goal) = (squared_norm(&rest), SOLVED * SOLVED * squared_norm(rhs));
+        for _ in 0..MAX_STEPS {
+            if size.is_nan() || size <= goal {
+                break;
+            }
+            let image = apply(&direction);
+            let step = T::of(size) / dot(&direction, &image);
+            axpy(step, &direction, &mut solution);
+            axpy(-step, &image, &mut rest);
+            let next = squared_norm(&rest);
+            let kept = T::of(next / size);
+            direction.iter_mut().zip(&rest).for_each(|(d, &r)| *d = r + kept * *d);
+            size = next;
+        }
+        solution
+    }
+
+    /// $(I+\beta L_c[I,I])^{-1}b$; `place` is scratch, all `usize::MAX` before and after.
+    fn coefficients(
+        &self,
+        graph: &Csr<T>,
+        users: &[u32],
+        mut rhs: Matrix<T>,
+        place: &mut [usize],
+    ) -> Matrix<T> {
+        let (beta, laplacian) = self.samples;
+        if beta > 0.0 {
+            let beta = T::of(beta);
+            users.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at);
+            let mut system = Matrix::zeros(users.len(), users.len());
+            for (at, &i) in users.iter().enumerate() {
+                let column = system.column_mut(at);
+                column[at] = T::one() + beta * laplacian.diagonal()[i as usize];
+                for (j, weight) in graph.row(i as usize).filter(|(j, _)| place[*j] != usize::MAX) {
+                    column[place[j]] -= beta * weight;
+                }
+            }
+            users.iter().for_each(|&i| place[i as usize] = usize::MAX);
+            if let Some(factor) = Cholesky::new(&system) {
+                factor.solve_in_place(&mut rhs);
+            }
+        }
+        rhs
+    }
+}
+
+/// Gives the users of an atom their share of it back; returns the sum of their columns, weighted by it.
+#[inline(always)]
+fn gather<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) -> Vec<T> {
+    let mut sum = vec![T::zero(); atom.len()];
+    for (&i, &value) in users.iter().zip(values) {
+        let column = left.column_mut(i as usize);
+        axpy(value, atom, column);
+        axpy(value, column, &mut sum);
+    }
+    sum
+}
+
+/// The columns of the users along an atom.
+#[inline(always)]
+fn along<T: Real>(left: &Matrix<T>, atom: &[T], users: &[u32]) -> Matrix<T> {
+    Matrix::from_fn(users.len(), 1, |at, _| dot(atom, left.column(users[at] as usize)))
+}
+
+/// Takes a share of the atom from the column of each user.
+#[inline(always)]
+fn take<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) {
+    for (&i, &value) in users.iter().zip(values) {
+        axpy(-value, atom, left.column_mut(i as usize));
+    }
+}

@@ -1,0 +1,126 @@
+//! What a fit should make its user doubt, each in one sentence with the remedy.
+
+use crate::Real;
+use crate::matrix::Matrix;
+use crate::samples::Labels;
+use crate::samples::prepare::StepChoice;
+
+/// Spreads of features further apart than this leave the choice to the largest.
+const FAR_APART: f64 = 10.0;
+/// Unlabelled samples from which shares say something.
+const MIN_OPEN: usize = 30;
+/// A class swallows the others where these have less than this part of the share that is expected.
+const SWALLOWED: f64 = 0.25;
+/// A class is missing where this many unlabelled samples were expected of it and there is none.
+const MIN_EXPECTED: f64 = 20.0;
+
+/// Raw features whose spreads differ so much that few of them decide alone, where no step of the
+/// preparation looks at single features. Cost: two passes over the samples.
+pub(crate) fn scale_of_features<T: Real>(
+    raw: &Matrix<T>,
+    steps: &[StepChoice],
+    is_image: bool,
+) -> Option<String> {
+    if is_image || steps.iter().any(|step| step.name() != "scale") {
+        return None;
+    }
+    let n = raw.columns() as f64;
+    let mut means = vec![0.0; raw.rows()];
+    for column in raw.iter_columns() {
+        means.iter_mut().zip(column).for_each(|(mean, x)| *mean += x.wide() / n);
+    }
+    let mut squares = vec![0.0; raw.rows()];
+    for column in raw.iter_columns() {
+        let terms = squares.iter_mut().zip(column).zip(&means);
+        terms.for_each(|((sum, x), mean)| *sum += (x.wide() - mean).powi(2));
+    }
+    let mut spreads: Vec<f64> =
+        squares.into_iter().map(f64::sqrt).filter(|&spread| spread > 0.0).collect();
+    spreads.sort_by(f64::total_cmp);
+    let (median, largest) = (*spreads.get(spreads.len().saturating_sub(1) / 2)?, *spreads.last()?);
+    (largest > FAR_APART * median).then(|| {
+        format!(
+            "features have very different scales (the largest spread is {:.0} times the middle one), \
+             so few decide alone: prepare with standardise, then scale=5",
+            largest / median
+        )
+    })
+}
+
+/// A class that takes almost all unlabelled samples, or one that takes none: far from its share of the
+/// labels and from an even share. `found` is the class of each sample; `has_prior`: whether the method has a knob of that name.
+pub(crate) fn swallowed(found: &[usize], labels: &Labels, has_prior: bool) -> Option<String> {
+    let open = labels.unlabelled();
+    if open.len() < MIN_OPEN {
+        return None;
+    }
+    let known = labels.counts();
+    let mut counts = vec![0usize; known.len()];
+    open.iter().for_each(|&place| counts[found[place]] += 1);
+    let n_present = known.iter().filter(|&&count| count > 0).count();
+    let even = 1.0 / n_present.max(1) as f64;
+    let of_labels = |class: usize| known[class] as f64 / labels.n_labelled() as f64;
+    let of_open = |class: usize| counts[class] as f64 / open.len() as f64;
+    let remedy = if has_prior {
+        "set `prior` if the classes are not even, lower `unlabelled_weight`, or label more samples"
+    } else {
+        "label more samples of the classes that lose, or weigh them with class weights"
+    };
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    for class in (0..known.len()).filter(|&class| known[class] > 0) {
+        let name = &labels.classes()[class];
+        let (share, own) = (of_open(class), of_labels(class));
+        if 1.0 - share < SWALLOWED * (1.0 - own.max(even)) {
+            return Some(format!(
+                "class `{name}` takes {} of the unlabelled samples and has {} of the labels: {remedy}",
+                percent(share),
+                percent(own)
+            ));
+        }
+        if counts[class] == 0 && own.min(even) * open.len() as f64 >= MIN_EXPECTED {
+            return Some(format!(
+                "no unlabelled sample is of class `{name}`, which has {} of the labels: {remedy}",
+                percent(own)
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_that_takes_all_is_named_and_a_fair_one_is_not() {
+        let mut names = vec![None; 104];
+        (0..4).for_each(|j| names[j] = Some(["a", "b"][j % 2]));
+        let labels = Labels::from_names(&names);
+        let shares =
+            |of_b: usize| -> Vec<usize> { (0..104).map(|j| usize::from(j < of_b)).collect() };
+        let doubt = |of_b: usize| swallowed(&shares(of_b), &labels, true);
+        assert!(doubt(100).expect("nearly all are b").contains("class `b` takes 96.0 %"));
+        assert!(doubt(4).expect("none is b").contains("class `a` takes 100.0 %"));
+        assert_eq!((doubt(50), doubt(30), doubt(80)), (None, None, None));
+        // Labels that are as uneven as the predictions give no doubt.
+        names.iter_mut().take(20).for_each(|name| *name = Some("a"));
+        names[3] = Some("b");
+        assert_eq!(swallowed(&shares(1), &Labels::from_names(&names), true), None);
+    }
+
+    #[test]
+    fn scales_are_compared_only_where_nothing_evens_them() {
+        let raw =
+            Matrix::from_fn(3, 20, |i, j| [1.0, 2.0, 500.0][i] * ((i * 7 + j * 5) % 11) as f64);
+        let even = Matrix::from_fn(3, 20, |i, j| ((i * 7 + j * 5) % 11) as f64);
+        let steps = |text: &str| -> Vec<StepChoice> {
+            text.split(',').map(|step| step.parse().expect("a step")).collect()
+        };
+        assert!(scale_of_features(&raw, &steps("scale=5"), false).is_some());
+        assert!(scale_of_features(&raw, &[], false).expect("a doubt").contains("standardise"));
+        assert!(scale_of_features(&raw, &steps("standardise,scale=5"), false).is_none());
+        assert!(scale_of_features(&raw, &steps("scale=5"), true).is_none());
+        assert!(scale_of_features(&even, &steps("scale=5"), false).is_none());
+        assert!(scale_of_features(&Matrix::<f64>::zeros(3, 5), &[], false).is_none());
+    }
+}

@@ -1,0 +1,236 @@
+//! OSSDL: online semi-supervised discriminative dictionary learning with label-consistent codes.
+//!
+//! Zhang, Jiang, Davis (2012).
+
+use super::{Description, Learner, cut_few_atoms};
+use crate::classifier::targets::class_sums;
+use crate::classifier::{Misfit, Targets};
+use crate::codes::Omp;
+use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
+use crate::dictionary::{Block, Statistics, Update, init};
+use crate::fit::few_atoms::{Ending, Unused, code};
+use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Turns};
+use crate::random::{Purpose, shuffle, substream};
+use crate::{Matrix, Real, Result};
+
+crate::knobs! {
+    /// The knobs of OSSDL, and the way to fit it from code.
+    ///
+    /// ```
+    /// use ssdl::{methods::Ossdl, prelude::*};
+    /// let method = Ossdl::new().n_atoms(50).consistency(1.0).batch_size(64);
+    /// ```
+    pub struct Ossdl {
+        /// Atoms, codes and passes.
+        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(3);
+        /// Weight of the classifier's squared errors on the labelled codes.
+        discrimination "γ gamma": f64 = 25.0, From(0.0);
+        /// Weight of label consistency: codes use atoms of their class.
+        consistency "ψ psi": f64 = 1.25, From(0.0);
+        /// Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
+        unlabelled_weight "ρ rho": f64 = 0.5, From(0.0);
+        /// Weight of the classifier's squared norm beside its squared errors.
+        ridge "μ mu": f64 = 0.25, Above(0.0);
+        /// Samples per batch; atoms and classifier are updated after each batch.
+        batch_size "η eta": usize = 32, WholeFrom(1);
+    }
+}
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "ossdl",
+    class: "OSSDL",
+    title: "Online semi-supervised discriminative dictionary learning",
+    reference: "Zhang, Jiang, Davis (ACCV 2012)",
+    link: "https://doi.org/10.1007/978-3-642-37331-2_20",
+    objective: r"\min_{D\in\mathcal C,A,W,U}\ \lVert X^l-DA^l\rVert^2+\rho\lVert X^u-DA^u\rVert^2
++\gamma\bigl(\lVert Y-W^\top A^l\rVert^2+\mu\lVert W\rVert^2\bigr)
++\psi\bigl(\lVert Q-U^\top A^l\rVert^2+\mu\lVert U\rVert^2\bigr),\qquad\lVert a_i\rVert_0\le T",
+    objective_text: "|X - DA|^2 on labelled + unlabelled_weight |X - DA|^2 on unlabelled samples\n\
++ discrimination (|Y - W'A|^2 + ridge |W|^2) + consistency (|Q - U'A|^2 + ridge |U|^2),\n\
+at most n_nonzero atoms a sample",
+    summary: "Every atom belongs to a class, and the codes of labelled samples are pulled towards atoms \
+of their class and towards a linear classifier. Samples come in batches; atoms and classifier are \
+updated after each batch. The classifier that predicts is fitted on codes that no label has pulled on.",
+    semi_supervised: true,
+    inductive: true,
+    uses_graph: false,
+    coding: "individual",
+    published: &[
+        ("USPS", &[("n_atoms", "200"), ("n_nonzero", "10")]),
+        ("MNIST", &[("n_atoms", "200"), ("n_nonzero", "10")]),
+    ],
+};
+
+impl Learner for Ossdl {
+    const DESCRIPTION: Description = DESCRIPTION;
+
+    fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
+        cut_few_atoms(&mut self.codes, sizes, notice);
+    }
+
+    fn bytes(&self, sizes: &Sizes) -> u64 {
+        self.codes.bytes(sizes)
+    }
+
+    /// Cost per pass $O(npN+pT^2N+(np^2+p^3)N/\eta)$; memory $O(N(n+p))$.
+    ///
+    /// Paper: older batches are forgotten little by little. Here the new codes of a batch replace its
+    /// old ones in the sums, so nothing has to be forgotten and passes can be repeated.
+    fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        let sizes = given.sizes();
+        let n_atoms = self.codes.count(&sizes);
+        let ClassAtoms { atoms, class_of_atoms } = first_atoms_by_class(
+            &given.samples,
+            &given.labels,
+            n_atoms,
+            true,
+            T::one(),
+            given.seed,
+        );
+        init::check_count(&atoms, n_atoms, |sentence| turns.notice(sentence))?;
+        let targets = Targets::new(sizes.n_classes, self.discrimination, self.ridge)
+            .consistent(self.consistency, &class_of_atoms);
+        let mut online = Online::begin(given, atoms, targets, self.codes.pursuit())?;
+        let limits = self.codes.limits();
+        turns.begin(limits, online.objective(self.unlabelled_weight))?;
+        let stop = turns.repeat(limits, |turns| {
+            let mut order: Vec<usize> = (0..sizes.n_samples).collect();
+            let pass = turns.iteration() as u32;
+            shuffle(&mut order, &mut substream(given.seed, Purpose::Batches, pass));
+            for batch in order.chunks(self.batch_size) {
+                online.learn(given, batch, self.unlabelled_weight)?;
+            }
+            // The same sums, computed again: repeated additions and subtractions would drift.
+            online.refresh();
+            turns.done(Step::Dictionary, online.objective(self.unlabelled_weight))
+        })?;
+        let Online { atoms, unused, .. } = online;
+        let (coder, ridge) = (self.codes.coder(), self.ridge);
+        Ending { atoms, coder, weights: None, ridge, unused, stop }.learnt(given)
+    }
+}
+
+/// The state between two batches.
+struct Online<T> {
+    atoms: Matrix<T>,
+    /// $W$, $p\times C$.
+    weights: Matrix<T>,
+    targets: Targets,
+    pursuit: Omp,
+    labelled: Group<T>,
+    unlabelled: Group<T>,
+    classes: Vec<usize>,
+    unused: Unused,
+}
+
+/// Samples that are coded in the same way, their codes, and sums over them.
+struct Group<T> {
+    samples: Matrix<T>,
+    codes: Matrix<T>,
+    sums: Statistics<T>,
+    /// The place of each sample of the fit in this group, where it is in it.
+    places: Vec<Option<usize>>,
+}
+
+impl<T: Real> Group<T> {
+    fn new(given: &Given<'_, T>, members: &[usize], p: usize) -> Self {
+        let mut places = vec![None; given.samples.columns()];
+        members.iter().enumerate().for_each(|(place, &j)| places[j] = Some(place));
+        let samples = given.samples.select_columns(members);
+        let codes = Matrix::zeros(p, members.len());
+        Self { sums: Statistics::none(samples.rows(), p), samples, codes, places }
+    }
+
+    fn refresh(&mut self) {
+        self.sums = Statistics::of(&self.samples, &self.codes, self.samples.squared_norm());
+    }
+
+    /// Replaces the codes of some members; `coded` improves them.
+    fn replace(&mut self, members: &[usize], coded: impl FnOnce(&Matrix<T>, &mut Matrix<T>)) {
+        if members.is_empty() {
+            return;
+        }
+        let samples = self.samples.select_columns(members);
+        let mut codes = self.codes.select_columns(members);
+        let energy = samples.squared_norm();
+        self.sums.add(-1.0, &Statistics::of(&samples, &codes, energy));
+        coded(&samples, &mut codes);
+        self.sums.add(1.0, &Statistics::of(&samples, &codes, energy));
+        for (new, &place) in codes.iter_columns().zip(members) {
+            self.codes.column_mut(place).copy_from_slice(new);
+        }
+    }
+}
+
+impl<T: Real> Online<T> {
+    fn begin(
+        given: &Given<'_, T>,
+        atoms: Matrix<T>,
+        targets: Targets,
+        pursuit: Omp,
+    ) -> Result<Self> {
+        let p = atoms.columns();
+        let mut labelled = Group::new(given, &given.labels.labelled(), p);
+        let mut unlabelled = Group::new(given, &given.labels.unlabelled(), p);
+        let gram = atoms.gram();
+        for group in [&mut labelled, &mut unlabelled] {
+            code(pursuit, (&atoms, &gram), &group.samples, None, &mut group.codes);
+            group.refresh();
+        }
+        let classes = given.labels.known_classes();
+        let weights = targets.fit(&labelled.codes, &classes)?;
+        let unused = Unused::default();
+        Ok(Self { atoms, weights, targets, pursuit, labelled, unlabelled, classes, unused })
+    }
+
+    /// Codes a batch, then moves atoms and classifier.
+    fn learn(&mut self, given: &Given<'_, T>, batch: &[usize], weight: f64) -> Result<()> {
+        let members = |group: &Group<T>| -> Vec<usize> {
+            batch.iter().filter_map(|&j| group.places[j]).collect()
+        };
+        let (known, rest) = (members(&self.labelled), members(&self.unlabelled));
+        let (atoms, gram) = (&self.atoms, self.atoms.gram());
+        let classes: Vec<usize> = known.iter().map(|&place| self.classes[place]).collect();
+        self.labelled.replace(&known, |samples, codes| {
+            let labels = (&self.targets, &*classes, &self.weights);
+            code(self.pursuit, (atoms, &gram), samples, Some(labels), codes);
+        });
+        self.unlabelled.replace(&rest, |samples, codes| {
+            code(self.pursuit, (atoms, &gram), samples, None, codes);
+        });
+        let mut sums = self.labelled.sums.clone();
+        sums.add(weight, &self.unlabelled.sums);
+        let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: false };
+        block.update(&mut self.atoms, &sums, T::one());
+        let classes = class_sums(&self.labelled.codes, &self.classes, given.labels.classes().len());
+        self.weights = self.targets.fit_sums(&self.labelled.sums.moments, &classes)?;
+        Ok(())
+    }
+
+    fn refresh(&mut self) {
+        let Self { labelled, unlabelled, atoms, unused, .. } = self;
+        labelled.refresh();
+        unlabelled.refresh();
+        let mut sums = labelled.sums.clone();
+        sums.add(1.0, &unlabelled.sums);
+        unused.revive(
+            atoms,
+            &sums.moments,
+            (&labelled.samples, &labelled.codes),
+            (&unlabelled.samples, &unlabelled.codes),
+        );
+    }
+
+    fn objective(&self, weight: f64) -> Objective {
+        let gram = self.atoms.gram();
+        let residual = |group: &Group<T>| group.sums.residual(&self.atoms, &gram);
+        let Misfit { discrimination, consistency, ridge } =
+            self.targets.misfit(&self.weights, &self.labelled.codes, &self.classes);
+        Objective::new([
+            ("reconstruction", residual(&self.labelled) + weight * residual(&self.unlabelled)),
+            ("discrimination", discrimination),
+            ("consistency", consistency),
+            ("ridge", ridge),
+        ])
+    }
+}

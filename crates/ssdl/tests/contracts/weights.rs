@@ -1,0 +1,136 @@
+//! Contracts of weights, for every method: zero leaves a sample out, equal ones change nothing, others
+//! change the result, or the user is told.
+
+use crate::common::{Recorder, clouds, fit, fit_with, label_first, options, small_problem};
+use ssdl::fit::Silent;
+use ssdl::methods::{self, FitOptions, Method};
+use ssdl::samples::weights::ClassWeight;
+use ssdl::{Model, Real, Samples};
+
+fn label<T: Real>(method: &dyn Method<T>) -> String {
+    format!("{} in {}", method.describe().name, T::NAME)
+}
+
+#[track_caller]
+fn assert_same<T: Real>(a: &Model<T>, b: &Model<T>, what: &str) {
+    assert_eq!(a.atoms(), b.atoms(), "{what}: atoms");
+    assert_eq!(a.codes(), b.codes(), "{what}: codes");
+    assert_eq!(a.training_labels(), b.training_labels(), "{what}: labels");
+    let (new, _) = clouds::<T>(3, 12, 30, 77);
+    let (p, q) = (a.predict(new.clone()).unwrap(), b.predict(new).unwrap());
+    assert_eq!(p.probabilities, q.probabilities, "{what}: new samples");
+    assert_eq!(a.transduction().probabilities, b.transduction().probabilities, "{what}");
+}
+
+fn zero_leaves_out<T: Real>(method: &dyn Method<T>) {
+    let (samples, _) = small_problem::<T>(21);
+    let n = samples.n_samples();
+    // Labelled and unlabelled ones, the first and the last among them; every class keeps labels.
+    let is_out = |j: usize| j == 0 || j % 7 == 5 || j == n - 1;
+    let kept: Vec<usize> = (0..n).filter(|&j| !is_out(j)).collect();
+    let rest =
+        Samples::new(samples.features().select_columns(&kept), samples.labels().select(&kept))
+            .unwrap();
+    for weight in [1.0, 4.0] {
+        let weights = (0..n).map(|j| if is_out(j) { 0.0 } else { weight }).collect();
+        let weighed = FitOptions { sample_weight: Some(weights), ..options() };
+        let a = fit_with(method, &[], samples.clone(), &weighed, &mut Silent).unwrap();
+        let b = fit(method, &[], rest.clone()).unwrap();
+        assert_same(&a, &b, &label(method));
+    }
+}
+
+#[test]
+fn a_weight_of_zero_leaves_a_sample_out() {
+    for_every_method!(zero_leaves_out);
+}
+
+fn equal_weights_change_nothing<T: Real>(method: &dyn Method<T>) {
+    let (samples, _) = small_problem::<T>(22);
+    let plain = fit(method, &[], samples.clone()).unwrap();
+    let equal = ClassWeight::Given(
+        samples.labels().classes().iter().map(|name| (name.clone(), 0.3)).collect(),
+    );
+    for (sample_weight, class_weight) in
+        [(Some(vec![0.1; 90]), None), (Some(vec![3.0; 90]), None), (None, Some(equal))]
+    {
+        let weighed = FitOptions { sample_weight, class_weight, ..options() };
+        let mut watch = Recorder::default();
+        let model = fit_with(method, &[], samples.clone(), &weighed, &mut watch).unwrap();
+        assert_same(&plain, &model, &label(method));
+        assert!(watch.notices.iter().all(|notice| !notice.contains("weights")));
+    }
+}
+
+#[test]
+fn equal_weights_change_no_bit() {
+    for_every_method!(equal_weights_change_nothing);
+}
+
+fn weights_act_or_are_refused<T: Real>(method: &dyn Method<T>) {
+    let (samples, _) = small_problem::<T>(23);
+    let knobs = [("n_neighbors", "5"), ("box_constraints", "0.1")];
+    let plain = fit(method, &knobs, samples.clone()).unwrap();
+    let by_sample = (0..90).map(|j| 1.0 + f64::from(j % 2 == 0) * 30.0).collect();
+    let by_class = ClassWeight::Given(vec![("class 1".into(), 30.0)]);
+    for (sample_weight, class_weight) in [(Some(by_sample), None), (None, Some(by_class))] {
+        let weighed = FitOptions { sample_weight, class_weight, ..options() };
+        let mut watch = Recorder::default();
+        let model = fit_with(method, &knobs, samples.clone(), &weighed, &mut watch).unwrap();
+        let told = watch.notices.iter().any(|notice| notice.contains("weights are not used"));
+        let (new, _) = clouds::<T>(3, 12, 60, 78);
+        let (p, q) = (plain.predict(new.clone()).unwrap(), model.predict(new).unwrap());
+        let same = p.probabilities == q.probabilities;
+        assert_eq!(same, told, "{}: weights act, or the user is told", label(method));
+        assert_eq!(told, method.describe().name == "nearest-mean", "{}", label(method));
+    }
+}
+
+#[test]
+fn weights_act_or_the_user_is_told() {
+    for_every_method!(weights_act_or_are_refused);
+}
+
+fn balanced_leaves_even_labels_alone<T: Real>(method: &dyn Method<T>) {
+    let (samples, _) = small_problem::<T>(24);
+    // Methods that hold labels near expected shares do not do so where the user balances them.
+    let knobs = [("balance", "0"), ("prior", "even")];
+    let balanced = FitOptions { class_weight: Some(ClassWeight::Balanced), ..options() };
+    let plain = fit(method, &knobs, samples.clone()).unwrap();
+    let model = fit_with(method, &knobs, samples, &balanced, &mut Silent).unwrap();
+    assert_same(&plain, &model, &label(method));
+}
+
+#[test]
+fn balanced_classes_leave_even_labels_alone() {
+    for_every_method!(balanced_leaves_even_labels_alone);
+}
+
+#[test]
+fn a_model_with_weighted_votes_survives_its_file() {
+    let method = methods::find::<f64>("nearest").unwrap();
+    let (samples, _) = small_problem::<f64>(25);
+    let by_class = ClassWeight::Given(vec![("class 0".into(), 9.0)]);
+    let weighed = FitOptions { class_weight: Some(by_class), ..options() };
+    let model = fit_with(method, &[("n_neighbors", "5")], samples, &weighed, &mut Silent).unwrap();
+    let again = Model::<f64>::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_same(&model, &again, "nearest");
+}
+
+#[test]
+fn mistakes_in_weights_are_named() {
+    let method = methods::find::<f64>("ridge").unwrap();
+    let (features, truth) = clouds::<f64>(2, 5, 20, 26);
+    let samples = Samples::new(features, label_first(&truth, 2, 3)).unwrap();
+    let refused = |sample_weight: Option<Vec<f64>>, class_weight: Option<&str>| {
+        let class_weight = class_weight.map(|text| text.parse().unwrap());
+        let options = FitOptions { sample_weight, class_weight, ..options() };
+        let found = fit_with(method, &[], samples.clone(), &options, &mut Silent);
+        found.unwrap_err().to_string()
+    };
+    assert!(refused(Some(vec![1.0; 19]), None).contains("expected 20, got 19"));
+    assert!(refused(Some(vec![-1.0; 20]), None).contains("sample 1 is -1"));
+    assert!(refused(Some(vec![0.0; 20]), None).contains("all have weight zero"));
+    assert!(refused(None, Some("tree=2")).contains("`tree`: the classes are class 0, class 1"));
+    assert!(refused(None, Some("class 0=-2")).contains("above 0"));
+}
