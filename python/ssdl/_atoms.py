@@ -72,13 +72,14 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
         known = None if classes is None else _labels.as_column(classes)
         if first:
             labels = _labels.read(added, self.unlabeled, known)
-            return self._learn_from(rows, labels)
+            # A stream of batches often reuses its array.
+            return self._learn_from(rows.copy(), labels, shared=False)
         if not hasattr(self, "_training"):
             raise SamplesError(
                 "files and pickles do not hold the training samples, which partial_fit needs: "
                 "fit all samples at once"
             )
-        before, graph = self._training
+        before, graph = self._unchanged_training()
         if graph is not None:
             raise GraphError(
                 "the given graph covers only the samples of the last fit: fit all samples with a "
@@ -87,7 +88,8 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
         weights = self._row_weights.followed_by(len(rows), len(before))
         labels = self._row_weights.all_rows(self._model.labels, -1)
         labels = _labels.extended(self.classes_, labels, added, self.unlabeled, known)
-        return self._learn_from(np.concatenate([before, rows]), labels, weights, start=self._model)
+        both = np.concatenate([before, rows])
+        return self._learn_from(both, labels, weights, start=self._model, shared=False)
 
     def transform(self, X):
         """Sparse codes of samples, each coded independently of the others.

@@ -18,7 +18,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _labels, _ssdl, _weights
-from ._request import as_text, as_value, reporter, samples, seed, shape, steps, threads
+from ._request import (
+    as_text,
+    as_value,
+    digest,
+    reporter,
+    samples,
+    seed,
+    shape,
+    steps,
+    threads,
+)
 from .errors import FitWarning, SamplesError
 from .graphs import given
 
@@ -264,6 +274,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         state = dict(super().__getstate__())
         # The caller's own array: a pickle holds only the model.
         state.pop("_training", None)
+        state.pop("_training_digest", None)
         return state
 
     def __copy__(self):
@@ -316,7 +327,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             weights = _weights.read(sample_weight, rows, graph)
             labels = _labels.read(weights.kept_rows(values), self.unlabeled)
             labels = _labels.Labels(labels.classes, weights.all_rows(labels.indices, -1))
-            return self._learn_from(rows, labels, weights, graph=graph)
+            # An array of our own is not written to by others.
+            shared = not isinstance(X, np.ndarray) or np.may_share_memory(rows, X)
+            return self._learn_from(rows, labels, weights, graph=graph, shared=shared)
         except BaseException:
             # The existing model was fitted on other samples.
             for name in SAMPLE_ATTRIBUTES:
@@ -324,8 +337,13 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             vars(self).update(before)
             raise
 
-    def _learn_from(self, rows, labels, weights=_weights.ALL, graph=None, start=None):
-        """Call the library; if it fails, the estimator stays as it was."""
+    def _learn_from(
+        self, rows, labels, weights=_weights.ALL, graph=None, start=None, shared=True
+    ):
+        """Call the library; if it fails, the estimator stays as it was.
+
+        Rows that are ``shared`` with the caller are used again only if nothing was written to them.
+        """
         request = self._request(labels) | {
             "graph": given(graph, len(rows)),
             "start": start,
@@ -339,6 +357,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         self._model = model
         self._training = (rows, graph)
         self._fit_weights = weights.judged(rows, model, self._threads())
+        self._training_digest = digest(rows) if shared else None
         self.classes_ = labels.classes
         if model.reached_limit:
             warnings.warn(
@@ -365,13 +384,23 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
                 "files and pickles do not hold the raw training samples: pass them to add_labels "
                 "as X, or fit again"
             )
-        return self._training
+        return self._unchanged_training()
+
+    def _unchanged_training(self):
+        """The training samples, if they are still those of the fit."""
+        rows, graph = self._training
+        if self._training_digest not in (None, digest(rows)):
+            raise SamplesError(
+                "the array given to fit was written to since: pass the samples of the fit as X, or "
+                "fit again"
+            )
+        return rows, graph
 
     def _samples(self, X, dtype, reset=False):
         if reset:
             self._nameless = False
         elif getattr(self, "_nameless", False) and hasattr(X, "to_numpy"):
-            # A file does not keep column names: there is nothing to compare them with.
+            # The fit had no column names: there is nothing to compare these with.
             X = X.to_numpy()
         return samples(self, X, dtype, reset=reset, limit=getattr(self, "memory_limit", None))
 
@@ -385,6 +414,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
             "classes": labels.names,
             "class_weight": _weights.of_classes(self.class_weight, labels),
+            "label_type": labels.kind,
+            "feature_names": self._feature_names(),
             "prepare": steps(self.prepare),
             "image": None if self.image_shape is None else shape(self.image_shape),
             "seed": seed(self.random_state),
@@ -392,6 +423,10 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "calibrate": bool(self.calibrate),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
         }
+
+    def _feature_names(self):
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     def _report(self):
         # Every iteration of every method with atoms has this step.
@@ -417,9 +452,11 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             random_state=model.seed,
         )
         estimator._model = model
-        estimator.classes_ = _labels.from_names(model.classes)
+        estimator.classes_ = _labels.from_names(model.classes, model.label_type)
         estimator.n_features_in_ = model.n_features
-        estimator._nameless = True
+        estimator._nameless = model.feature_names is None
+        if model.feature_names is not None:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
         return estimator
 
 

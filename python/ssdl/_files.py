@@ -11,7 +11,8 @@ BY_METHOD = {getattr(_methods, name)._method: getattr(_methods, name) for name i
 def load(path):
     """Read a model file, written by this package, the program or the Rust library.
 
-    Class names become numbers if all of them are; the file does not keep column names.
+    Labels and column names come back with the types that they had at the fit. Models of the program
+    have no types of labels: class names become numbers if all of them are.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ The marker of unlabelled samples is compared element by element: comparing an ar
 number only gives a warning in NumPy.
 """
 
+import re
 import warnings
 from dataclasses import dataclass
 from numbers import Number
@@ -15,6 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from .errors import FitWarning, LabelsError, ShapeError
 
 MARKER = -1
+# Types of NumPy that a model file may name.
+NUMERIC = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|(datetime|timedelta)64\[\w+\]")
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,22 @@ class Labels:
     @property
     def names(self):
         """The classes as the model file stores them."""
+        kind = self.classes.dtype.kind
+        if kind == "M":
+            return self.classes.astype(str).tolist()
+        if kind == "m":
+            return [str(value) for value in self.classes.astype(np.int64).tolist()]
+        if kind == "S":
+            return [value.decode("latin-1") for value in self.classes.tolist()]
         return [str(value) for value in self.classes.tolist()]
+
+    @property
+    def kind(self):
+        """The type of the classes as the model file stores it; None if they come back as text."""
+        words = {"U": "text", "b": "bool", "S": "bytes"}
+        if self.classes.dtype.kind != "O":
+            return words.get(self.classes.dtype.kind, self.classes.dtype.name)
+        return "object" if all(isinstance(value, str) for value in self.classes) else None
 
 
 def read(y, unlabeled, classes=None):
@@ -96,14 +114,23 @@ def amended(classes, indices, chosen, y, unlabeled):
     all_labels[chosen.astype(np.intp)] = _unmarked(values, unlabeled, classes)
     # Classes that were announced but have no label yet are kept.
     announced = np.setdiff1d(np.arange(len(classes)), indices)
-    return read(all_labels, np.nan, _with(all_labels, classes[announced]))
+    return _as_before(classes, read(all_labels, np.nan, _with(all_labels, classes[announced])))
 
 
 def extended(classes, indices, y, unlabeled, known=None):
     """The labels of a fit, followed by those of more samples."""
     added = _unmarked(as_column(y), unlabeled, classes)
     both = np.concatenate([_as_objects(classes, indices), added])
-    return read(both, np.nan, _with(both, classes) if known is None else known)
+    return _as_before(classes, read(both, np.nan, _with(both, classes) if known is None else known))
+
+
+def _as_before(classes, labels):
+    """The labels with classes of the type that they had, where that holds them."""
+    kinds = classes.dtype.kind + labels.classes.dtype.kind
+    if kinds not in ("ii", "iu", "ui", "uu", "ff", "MM", "mm"):
+        return labels
+    same = labels.classes.astype(classes.dtype)
+    return Labels(same, labels.indices) if np.array_equal(same, labels.classes) else labels
 
 
 def _with(labels, classes):
@@ -117,14 +144,20 @@ def _as_objects(classes, indices):
     """Labels as objects, None for unlabelled samples."""
     values = np.full(len(indices), None, dtype=object)
     labelled = np.flatnonzero(indices >= 0)
-    values[labelled] = classes[indices[labelled]].tolist()
+    chosen = classes[indices[labelled]]
+    values[labelled] = _listed(chosen)
     return values
+
+
+def _listed(values):
+    """Python values; lists of fine dates would be lists of numbers."""
+    return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
 def _unmarked(values, unlabeled, classes):
     """Labels as objects, in the type of the classes if they fit; None for markers."""
     known, values = is_labelled(values, unlabeled, classes)
-    labels = tidy(values[known]).tolist()
+    labels = _listed(tidy(values[known]))
     # NaN among whole numbers has made them floats.
     if classes.dtype.kind in "iu" and all(isinstance(v, float) and v.is_integer() for v in labels):
         labels = [int(value) for value in labels]
@@ -146,6 +179,12 @@ def as_column(y):
     """A one-dimensional array with unchanged elements."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    if np.ma.isMaskedArray(y):
+        # What is masked is not there.
+        masked, y = np.ma.getmaskarray(y), y.data
+        if masked.any():
+            y = np.array(y, dtype=object)
+            y[masked] = None
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
         # NumPy would turn None, NaN and numbers among text into text.
         y = np.array(y, dtype=object)
@@ -225,8 +264,34 @@ def tidy(known):
     return np.array(known.tolist())
 
 
-def from_names(names):
-    """Classes of a model file: numbers if all names are numbers."""
+def from_names(names, kind=None):
+    """Classes of a model file, in their type; without one, numbers if all names are numbers."""
+    try:
+        classes = _of_kind(names, kind)
+    except (ValueError, OverflowError):
+        classes = None
+    return _guessed(names) if classes is None else classes
+
+
+def _of_kind(names, kind):
+    """Classes of this type; None if there is no such type."""
+    if kind == "text":
+        return np.array(names)
+    if kind == "bool":
+        return np.array([name == "True" for name in names])
+    if kind == "bytes":
+        return np.array([name.encode("latin-1") for name in names])
+    if kind == "object":
+        return np.array(names, dtype=object)
+    if kind is None or not NUMERIC.fullmatch(kind):
+        return None
+    dtype = np.dtype(kind)
+    if dtype.kind in "mM":
+        return np.array([int(v) for v in names] if dtype.kind == "m" else names, dtype=dtype)
+    return np.array([(float if dtype.kind == "f" else int)(name) for name in names], dtype=dtype)
+
+
+def _guessed(names):
     for kind in (int, float):
         try:
             values = [kind(name) for name in names]

@@ -1,5 +1,7 @@
 """Parameters and arrays as users write them, converted for the library."""
 
+import hashlib
+from contextlib import contextmanager
 from numbers import Integral
 
 import numpy as np
@@ -8,7 +10,24 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .errors import MemoryLimitError, ShapeError
+from .errors import MemoryLimitError, SamplesError, ShapeError
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Leave the estimator as it was if the work fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def digest(rows):
+    """What tells whether an array was written to since."""
+    return hashlib.blake2b(rows, digest_size=16).digest()
 
 
 def samples(estimator, X, dtype, *, reset=False, limit=None):
@@ -16,6 +35,8 @@ def samples(estimator, X, dtype, *, reset=False, limit=None):
 
     Sparse ones are made dense: the methods work on prepared samples, which are dense.
     """
+    if np.ma.is_masked(X):
+        raise SamplesError("samples: X has masked values; fill them in, or remove these samples")
     rows = validate_data(estimator, X, dtype=dtype, order="C", reset=reset, accept_sparse="csr")
     if sparse.issparse(rows):
         needed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize

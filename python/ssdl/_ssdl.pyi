@@ -19,6 +19,8 @@ class Model:
     labels: NDArray[np.int64]
     prepare: list[str]
     n_features: int
+    feature_names: list[str] | None
+    label_type: str | None
     image: list[int] | None
     precision: str
     atoms: Real | None
@@ -79,6 +81,7 @@ def read(
     label: str | int | None,
     image: tuple[int, int] | None,
     array: str | None,
+    max_unpacked: int | None = None,
 ) -> dict[str, Any]: ...
 def read_labels(path: str | PathLike[str]) -> list[str | None]: ...
 def methods() -> list[dict[str, Any]]: ...

@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _ssdl
 from ._atoms import ReconstructsSamples
-from ._request import as_text, reporter, samples, seed, sparse_rows, threads
+from ._request import (
+    all_or_nothing,
+    as_text,
+    reporter,
+    samples,
+    seed,
+    sparse_rows,
+    threads,
+)
 from .errors import FitWarning, KnobError, ShapeError
 
 __all__ = ["DictionaryLearner", "SparseCoder"]
@@ -147,14 +155,16 @@ class SparseCoder(_Coder):
         self._validate_params()
         if self.n_nonzero_coefs is not None and self.nonnegative:
             raise KnobError("nonnegative is True; allowed: False where n_nonzero_coefs is set")
-        rows = samples(self, X, [np.float64, np.float32], reset=True)
-        if self.dictionary is None:
-            self.components_ = rows.copy()
-            return self
-        atoms = check_array(self.dictionary, dtype=rows.dtype, order="C", copy=True)
-        if atoms.shape[1] != rows.shape[1]:
-            raise ShapeError(f"features of an atom: expected {rows.shape[1]}, got {atoms.shape[1]}")
-        self.components_ = atoms
+        with all_or_nothing(self):
+            rows = samples(self, X, [np.float64, np.float32], reset=True)
+            if self.dictionary is None:
+                self.components_ = rows.copy()
+                return self
+            atoms = check_array(self.dictionary, dtype=rows.dtype, order="C", copy=True)
+            expected, got = rows.shape[1], atoms.shape[1]
+            if got != expected:
+                raise ShapeError(f"features of an atom: expected {expected}, got {got}")
+            self.components_ = atoms
         return self
 
     @property
@@ -309,8 +319,9 @@ class DictionaryLearner(_Coder):
             The fitted transformer.
         """
         self._validate_params()
-        rows = samples(self, X, [np.float64, np.float32], reset=True)
-        learnt = self._learn(rows, stream=False)
+        with all_or_nothing(self):
+            rows = samples(self, X, [np.float64, np.float32], reset=True)
+            learnt = self._learn(rows, stream=False)
         if learnt["stop"] != "converged":
             warnings.warn(
                 f"DictionaryLearner stopped at its limit of passes ({learnt['iterations']}) "
@@ -337,8 +348,9 @@ class DictionaryLearner(_Coder):
         self._validate_params()
         first = not hasattr(self, "components_")
         dtype = [np.float64, np.float32] if first else self.components_.dtype
-        rows = samples(self, X, dtype, reset=first)
-        self._learn(rows, stream=True, before=None if first else self._seen)
+        with all_or_nothing(self):
+            rows = samples(self, X, dtype, reset=first)
+            self._learn(rows, stream=True, before=None if first else self._seen)
         return self
 
     def _learn(self, rows, stream, before=None):

@@ -134,7 +134,9 @@ def load_yaleb(*, data_home=None, return_X_y=False):
     return _bunch(pixels, _whole(table["labels"]), (32, 32), return_X_y)
 
 
-def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=False):
+def read_samples(
+    path, *, label=None, image_shape=None, array=None, max_unpacked=None, return_X_y=False
+):
     """Read a file of samples, or a folder of images with a sub-folder for each class.
 
     Reads CSV, TSV, NPY, NPZ, IDX, MATLAB, text and safetensors, gzipped or not; PNG, JPEG and PNM
@@ -150,6 +152,8 @@ def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=F
         Height and width to which the images of a folder are resized.
     array : str or None, default=None
         Name of the array with the samples, in a file of several arrays.
+    max_unpacked : int or None, default=None
+        Bytes that a compressed file may unpack to; None means 200 times its size, at least 64 MiB.
     return_X_y : bool, default=False
         Whether to return only samples and labels.
 
@@ -160,7 +164,7 @@ def read_samples(path, *, label=None, image_shape=None, array=None, return_X_y=F
         `sample_names`.
     """
     image = None if image_shape is None else shape(image_shape)
-    table = _ssdl.read(os.fspath(path), label, image, array)
+    table = _ssdl.read(os.fspath(path), label, image, array, max_unpacked)
     labels = table["labels"]
     target = None if labels is None else np.array(labels, dtype=object)
     return _bunch(

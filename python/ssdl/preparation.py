@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ssdl
-from ._request import samples, seed, shape, steps, threads
+from ._request import all_or_nothing, samples, seed, shape, steps, threads
 
 __all__ = ["Preparation", "known_steps"]
 
@@ -85,13 +85,15 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             The fitted transformer.
         """
         self._validate_params()
-        rows = samples(self, X, [np.float64, np.float32], reset=True)
-        image = None if self.image_shape is None else shape(self.image_shape)
-        self._fitted = _ssdl.prepare_fit(
-            rows, steps(self.steps), image, seed(self.random_state), threads(self.n_jobs)
-        )
-        self._precision = rows.dtype
-        self.image_shape_ = self._fitted["image_prepared"] and tuple(self._fitted["image_prepared"])
+        with all_or_nothing(self):
+            rows = samples(self, X, [np.float64, np.float32], reset=True)
+            image = None if self.image_shape is None else shape(self.image_shape)
+            self._fitted = _ssdl.prepare_fit(
+                rows, steps(self.steps), image, seed(self.random_state), threads(self.n_jobs)
+            )
+            self._precision = rows.dtype
+            prepared = self._fitted["image_prepared"]
+            self.image_shape_ = prepared and tuple(prepared)
         return self
 
     def transform(self, X):

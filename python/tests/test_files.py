@@ -151,3 +151,56 @@ def test_a_pickle_of_another_version_says_what_to_do(digits):
     assert found == 1
     with pytest.raises(ssdl.errors.ModelFileError, match="version 9.*update it, or fit again"):
         pickle.loads(later)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["0", "1"]),
+        np.array(["1.0", "2.5"]),
+        np.array(["False", "True"]),
+        np.array(["0", "1"], dtype=object),
+        np.array([0, 1], dtype=np.uint8),
+        np.array([-3, 5], dtype=np.int16),
+        np.array([0.0, 1.0], dtype=np.float32),
+        np.array([False, True]),
+        np.array(["2020-01-01", "2021-06-30"], dtype="datetime64[D]"),
+        np.array(["2020-01-01T00:00:00.000000001", "2021"], dtype="datetime64[ns]"),
+    ],
+    ids=lambda y: f"{y.dtype} {y[0]}",
+)
+def test_labels_of_every_type_come_back_as_they_were(y, tmp_path):
+    X = np.array([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [1.0, 0.1]])
+    y = np.repeat(y, 2)
+    model = ssdl.Nearest().fit(X, y)
+    model.save(tmp_path / "model.ssdl")
+    loaded = ssdl.load(tmp_path / "model.ssdl")
+    assert loaded.classes_.dtype == model.classes_.dtype == y.dtype
+    assert (loaded.predict(X) == y).all()
+    assert type(loaded.classes_[0]) is type(model.classes_[0])
+
+
+def test_column_names_come_back_and_are_checked(tmp_path):
+    frame = pd.DataFrame({"a": [0.0, 0.1, 1.0, 1.0], "b": [1.0, 1.0, 0.0, 0.1]})
+    ssdl.Nearest().fit(frame, [0, 0, 1, 1]).save(tmp_path / "model.ssdl")
+    loaded = ssdl.load(tmp_path / "model.ssdl")
+    assert loaded.feature_names_in_.tolist() == ["a", "b"]
+    assert loaded.predict(frame).tolist() == [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame[["b", "a"]])
+
+
+def test_a_damaged_model_is_refused(digits, tmp_path):
+    model = small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
+    model.save(tmp_path / "model.ssdl")
+    bytes_ = bytearray((tmp_path / "model.ssdl").read_bytes())
+    bytes_[-100] ^= 1
+    (tmp_path / "model.ssdl").write_bytes(bytes_)
+    with pytest.raises(ssdl.errors.ModelFileError, match="checksum"):
+        ssdl.load(tmp_path / "model.ssdl")
+
+
+def test_the_same_seed_gives_the_same_bytes(digits, tmp_path):
+    for name in ("one", "two"):
+        small(ssdl.SSDLGA).fit(digits["X"], digits["few"]).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

@@ -1,13 +1,16 @@
-//! Ctrl-C: the first one stops the fit after its current step, the second ends the program.
+//! Ctrl-C: the first one stops the fit, the second ends the program.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
+
+use ssdl::Signal;
 
 use crate::print;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Signal> = LazyLock::new(Signal::default);
 
-/// Installs the handler. Without it Ctrl-C ends the program at once, as is right for commands that
-/// write nothing before they finish.
+/// Installs the handler. Without it Ctrl-C ends the program at once, as is right as long as there is
+/// nothing to keep.
 pub fn listen(quiet: bool) {
     // A system that refuses the handler still ends the program on Ctrl-C; nothing is lost.
     let _ = ctrlc::set_handler(move || on_interrupt(quiet));
@@ -18,6 +21,11 @@ pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
 }
 
+/// What Ctrl-C sets.
+pub fn signal() -> Signal {
+    REQUESTED.clone()
+}
+
 #[allow(clippy::exit, reason = "the second Ctrl-C ends the program at once")]
 fn on_interrupt(quiet: bool) {
     if REQUESTED.swap(true, Ordering::SeqCst) {
@@ -25,6 +33,6 @@ fn on_interrupt(quiet: bool) {
         std::process::exit(1);
     }
     if !quiet {
-        print::to_stderr("stopping after this step; press Ctrl-C again to quit at once");
+        print::to_stderr("stopping; press Ctrl-C again to quit at once");
     }
 }

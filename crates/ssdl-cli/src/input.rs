@@ -8,6 +8,7 @@ use ssdl::samples::prepare::StepChoice;
 use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
 use ssdl_data::{Format, ReadOptions, Table};
+use ssdl_experiments::tune::Configuration;
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
@@ -35,6 +36,7 @@ pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
 }
 
 fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) -> Outcome<Table> {
+    refuse_file_options(args)?;
     let options = ReadOptions {
         image,
         format: args.format,
@@ -44,7 +46,7 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         n_features,
         features_array: args.array.clone(),
         unlabelled: args.unlabelled.clone(),
-        ..ReadOptions::default()
+        max_unpacked: args.unpack_limit,
     };
     let mut table = ssdl_data::read(&args.data, &options)?;
     if let Some(name) = &args.weight_column {
@@ -57,8 +59,7 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         }
     }
     if let Some(path) = &args.labels {
-        let options = ReadOptions { unlabelled: args.unlabelled.clone(), ..ReadOptions::default() };
-        let labels = ssdl_data::read_labels(path, &options)?;
+        let labels = labels(path, args)?;
         let (expected, got) = (table.features.columns(), labels.len());
         if got != expected {
             let hint = if got == expected + 1 {
@@ -90,6 +91,68 @@ pub fn weights(args: &Data, table: &mut Table, has_graph: bool) -> Outcome<Optio
     }
     table.drop_weightless();
     Ok(table.weights.clone())
+}
+
+/// Reads a file of labels alone.
+fn labels(path: &Path, args: &Data) -> Outcome<Vec<Option<String>>> {
+    let (unlabelled, max_unpacked) = (args.unlabelled.clone(), args.unpack_limit);
+    let options = ReadOptions { unlabelled, max_unpacked, ..ReadOptions::default() };
+    ssdl_data::read_labels(path, &options).map_err(|error| match error {
+        ssdl_data::Error::LabelColumn { path, available, .. } => Failure::Failed(format!(
+            "{}: a file of labels has one column, this one has several ({available}); keep the labels \
+             alone",
+            path.display()
+        )),
+        other => other.into(),
+    })
+}
+
+/// Refuses options about the inside of a file where there is a folder of images.
+fn refuse_file_options(args: &Data) -> Outcome {
+    let given = [
+        ("--label-column", args.label_column.is_some()),
+        ("--array", args.array.is_some()),
+        ("--format", args.format.is_some()),
+        ("--header", args.header.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) if args.data.is_dir() => Err(Failure::Misuse(format!(
+            "{}: {option} is for files; in a folder of images, each sub-folder is a class",
+            args.data.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a knob that is set twice: one of the two would be ignored.
+pub fn check_set_once(knobs: &[(String, String)]) -> Outcome {
+    let twice = |at: usize| knobs[..at].iter().any(|(earlier, _)| *earlier == knobs[at].0);
+    match (0..knobs.len()).find(|&at| twice(at)) {
+        Some(at) => Err(Failure::Misuse(format!(
+            "knob `{}` is set twice; give one --set {}=VALUE",
+            knobs[at].0, knobs[at].0
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Reads knobs that `ssdl tune` found.
+pub fn knobs(path: &Path) -> Outcome<Configuration> {
+    let refuse = |reason: String| {
+        let path = path.display();
+        Err(Failure::Failed(format!("{path}: {reason}; give a file of `ssdl tune --out`")))
+    };
+    match std::fs::metadata(path) {
+        Err(error) => refuse(format!("cannot be read: {error}")),
+        Ok(found) if !found.is_file() => refuse("not a file".into()),
+        Ok(_) => Configuration::read(path).or_else(|error| match error {
+            ssdl_experiments::Error::Io { source, .. } => {
+                refuse(format!("cannot be read: {source}"))
+            }
+            ssdl_experiments::Error::Plan { reason, .. } => refuse(reason),
+            other => Err(other.into()),
+        }),
+    }
 }
 
 /// Refuses, before anything is read, a fit without any source of labels.

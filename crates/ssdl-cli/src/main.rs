@@ -51,6 +51,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Experiment(args) => commands::experiment::run(args, common),
         Command::Tune(args) => commands::tune::run(args, common),
         Command::Data(args) => commands::data::run(args, common),
+        Command::Licences(args) => commands::licences::run(args, common),
     }
 }
 
@@ -63,10 +64,9 @@ fn refuse(error: &clap::Error) -> Outcome {
             let _ = error.print();
             Ok(())
         }
-        ErrorKind::MissingSubcommand => Err(Failure::Misuse(format!(
-            "a command is missing: {}; see `ssdl --help`",
-            args::COMMANDS.join(", ")
-        ))),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Failure::Misuse(args::missing_command()))
+        }
         _ => Err(Failure::Misuse(args::in_one_line(error))),
     }
 }
@@ -74,10 +74,27 @@ fn refuse(error: &clap::Error) -> Outcome {
 fn ask_for_a_report(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
     let message = panic.payload_as_str().unwrap_or("unknown").replace('\n', " ");
-    print::to_stderr(&format!(
-        "ssdl: this is a bug in ssdl {}: {message}{}; please report it with the command you ran at {}/issues",
-        env!("CARGO_PKG_VERSION"),
-        place.unwrap_or_default(),
-        env!("CARGO_PKG_REPOSITORY"),
-    ));
+    let message = message + &place.unwrap_or_default();
+    print::to_stderr(&request(&message, env!("CARGO_PKG_REPOSITORY")));
+}
+
+/// What is said about a bug; packages without an address end the sentence before it.
+fn request(message: &str, address: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let place = if address.is_empty() { String::new() } else { format!(" at {address}/issues") };
+    format!(
+        "ssdl: this is a bug in ssdl {version}: {message}; please report it with the command you \
+         ran{place}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_for_a_report_has_an_address_or_none() {
+        assert!(request("x", "").ends_with("; please report it with the command you ran"));
+        assert!(request("x", "https://a.b/c").ends_with("you ran at https://a.b/c/issues"));
+    }
 }

@@ -9,18 +9,11 @@ use ssdl_report::{Fact, Judged, Look, Page, Subject};
 
 use crate::failure::Outcome;
 use crate::output;
-use crate::print::counted;
+use crate::print::{counted, quoted};
 
 /// The command line, so that the page can be made again.
 fn command() -> Fact {
-    let plain = |word: &str| {
-        word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
-            && !word.is_empty()
-    };
-    let quoted = |word: String| {
-        if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     Fact::new("command", format!("ssdl {}", words.collect::<Vec<_>>().join(" ")))
 }
 

@@ -1,8 +1,9 @@
 //! Terminal output: sheets of facts, tables, JSON; always within 80 columns.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use serde_json::Value;
+use ssdl::shown;
 use ssdl_report::short;
 
 use crate::failure::{Failure, Outcome};
@@ -14,9 +15,19 @@ const NAMES: usize = 11;
 /// A space at which lines are not broken; printed as a plain space.
 const FIRM_SPACE: char = '\u{a0}';
 
-/// Writes a text and a newline to stdout. A closed pipe is not an error: the reader has
-/// seen enough.
+/// Writes a text and a newline to stdout, with what a terminal would obey escaped. A closed pipe is
+/// not an error: the reader has seen enough.
 pub fn to_stdout(text: &str) -> Outcome {
+    to_stdout_as_is(&shown::escaped(text))
+}
+
+/// Writes the content of a file and a newline to stdout: as it is into a pipe or a file, with what a
+/// terminal would obey escaped on a terminal.
+pub fn content(text: &str) -> Outcome {
+    if io::stdout().is_terminal() { to_stdout(text) } else { to_stdout_as_is(text) }
+}
+
+fn to_stdout_as_is(text: &str) -> Outcome {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
     match written {
@@ -29,12 +40,31 @@ pub fn to_stdout(text: &str) -> Outcome {
 
 /// Writes a line to stderr; a failure cannot be reported anywhere, so it is ignored.
 pub fn to_stderr(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", shown::escaped(line));
 }
 
 /// One JSON object on stdout.
 pub fn json(value: &Value) -> Outcome {
-    to_stdout(&format!("{value:#}"))
+    let text = format!("{value:#}");
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Outside texts there is none; inside one, this is the same character.
+        if shown::is_obeyed(c) {
+            plain += &format!("\\u{:04x}", c as u32);
+        } else {
+            plain.push(c);
+        }
+    }
+    to_stdout(&plain)
+}
+
+/// A word of a command line as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Facts with names: a narrow column of names, a wide one of text that wraps.
@@ -202,6 +232,13 @@ mod tests {
         assert_eq!(wrap("unbreakable", 3), ["unbreakable"]);
         assert_eq!(wrap("", 3), [""]);
         assert_eq!(wrap(&tally(&["a", "b"], &[1, 2], 9), 8), ["a (1),", "b (2)"]);
+    }
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        assert_eq!(quoted("a/b-1.csv"), "a/b-1.csv");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdl::fit::{Flow, Progress, Step, Watch};
+use ssdl::{Signal, shown};
 
 use crate::{cancel, print};
 
@@ -88,6 +89,10 @@ impl Watch for ProgressView {
         if cancel::is_requested() { Flow::Stop } else { Flow::Continue }
     }
 
+    fn signal(&self) -> Option<Signal> {
+        Some(cancel::signal())
+    }
+
     fn notice(&mut self, sentence: &str) {
         // A fit made of several fits may repeat a notice.
         if self.notices.iter().any(|earlier| earlier == sentence) {
@@ -142,7 +147,7 @@ impl ssdl_experiments::Monitor for FitCounter {
             Self::Bar(bar) => {
                 bar.set_length(total as u64);
                 bar.set_position(fits as u64);
-                bar.set_message(current.to_owned());
+                bar.set_message(shown::escaped(current).into_owned());
             }
             Self::Lines(last) => {
                 let Ok(mut last) = last.lock() else { return };

@@ -5,20 +5,36 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::{Error, Format, Result, idx, npy};
+use crate::{Error, Format, ReadOptions, Result, idx, npy};
 
 /// Enough of a file to read its header, which declares its length.
 const HEAD: u64 = 4096;
 
+/// A file in memory.
+pub(crate) struct Loaded {
+    pub format: Format,
+    /// Unpacked, if the whole file was packed.
+    pub bytes: Vec<u8>,
+    /// Bytes that parts of the file may unpack to.
+    pub limit: u64,
+}
+
 /// Reads the file and finds its format.
-pub(crate) fn load(path: &Path, forced: Option<Format>, limit: u64) -> Result<(Format, Vec<u8>)> {
+pub(crate) fn load(path: &Path, options: &ReadOptions) -> Result<Loaded> {
+    refuse_device(path)?;
     let raw = std::fs::read(path).map_err(|source| Error::read(path, source))?;
+    unpacked(path, raw, options)
+}
+
+/// The content of a file, unpacked, and its format; `path` is for the format and for messages.
+pub(crate) fn unpacked(path: &Path, raw: Vec<u8>, options: &ReadOptions) -> Result<Loaded> {
+    let limit = options.unpacked_limit(raw.len());
     if raw.is_empty() {
         return Err(Error::empty(path, "the file is empty"));
     }
-    let named = forced.or_else(|| Format::from_path(path));
+    let named = options.format.or_else(|| Format::from_path(path));
     if !raw.starts_with(&[0x1f, 0x8b]) {
-        return Ok((format_of(path, named, &raw)?, raw));
+        return Ok(Loaded { format: format_of(path, named, &raw)?, bytes: raw, limit });
     }
     let broken = |source: io::Error| Error::corrupt(path, "gzip", source.to_string());
     let mut unpacking = MultiGzDecoder::new(raw.as_slice());
@@ -40,7 +56,22 @@ pub(crate) fn load(path: &Path, forced: Option<Format>, limit: u64) -> Result<(F
     if bytes.len() as u64 > limit {
         return Err(Error::TooLarge { path: path.into(), limit });
     }
-    Ok((format, bytes))
+    Ok(Loaded { format, bytes, limit })
+}
+
+/// Refuses a device, which may have no end; a pipe is read to its end.
+fn refuse_device(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(path).map(|found| found.file_type());
+        if kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device()) {
+            return Err(Error::unsupported(path, "a device, not a file; give a file"));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 fn format_of(path: &Path, named: Option<Format>, bytes: &[u8]) -> Result<Format> {

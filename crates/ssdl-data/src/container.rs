@@ -10,7 +10,7 @@ use crate::{Column, Error, ReadOptions, Result};
 const FEATURES: [&str; 6] = ["X", "x", "data", "features", "fea", "arr_0"];
 
 /// Names under which labels are usually saved.
-const LABELS: [&str; 5] = ["y", "labels", "label", "target", "gnd"];
+const LABELS: [&str; 6] = ["y", "Y", "labels", "label", "target", "gnd"];
 
 /// A file of named arrays.
 pub(crate) trait Container {
@@ -106,6 +106,7 @@ mod tests {
         let both = |x: &str, y: &str| (x.to_owned(), Some(y.to_owned()));
         assert_eq!(chosen(&["fea", "gnd", "other"], &options).expect("found"), both("fea", "gnd"));
         assert_eq!(chosen(&["label", "pixels"], &options).expect("found"), both("pixels", "label"));
+        assert_eq!(chosen(&["X", "Y"], &options).expect("found"), both("X", "Y"));
         assert_eq!(chosen(&["pixels"], &options).expect("found"), ("pixels".into(), None));
     }
 

@@ -213,7 +213,7 @@ impl<'a> Rows<'a> {
             _ => None,
         };
         let indexed = match &self.options.label_column {
-            Some(Column::Index(_)) => label_position(self.path, width, self.options)?,
+            Some(Column::Index(_)) => self.indexed(&cells)?,
             _ => None,
         };
         let mut features = cells.iter().enumerate().filter(|(at, _)| Some(*at) != indexed);
@@ -238,6 +238,20 @@ impl<'a> Rows<'a> {
             self.names = Some(cells);
         }
         Ok(has_header)
+    }
+
+    /// Position of a label column given by its index; the error names the columns, if they have names.
+    fn indexed(&self, cells: &[String]) -> Result<Option<usize>> {
+        let has_names =
+            self.options.header.unwrap_or_else(|| cells.iter().any(|cell| !number_like(cell)));
+        label_position(self.path, cells.len(), self.options).map_err(|error| match error {
+            Error::LabelColumn { path, wanted, .. } if has_names => {
+                let last = cells.len() - 1;
+                let available = format!("0 to {last}: {}", listed(cells));
+                Error::LabelColumn { path, wanted, available }
+            }
+            other => other,
+        })
     }
 
     fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {

@@ -57,11 +57,7 @@ pub enum Error {
     },
 
     /// Text where a number is expected.
-    #[error(
-        "{}: {cell} is `{text}`, which is not a number; \
-         name the column as the label column, or replace or remove it",
-        path.display()
-    )]
+    #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(text))]
     NotANumber {
         /// The file.
         path: PathBuf,
@@ -116,7 +112,8 @@ pub enum Error {
 
     /// A compressed file that unpacks to more than allowed.
     #[error(
-        "{}: unpacks to more than {limit} bytes; unpack it first, or raise `max_unpacked`",
+        "{}: unpacks to more than {limit} bytes, the limit for a file of its size; if you trust it, \
+         unpack it first or raise the limit (`max_unpacked`)",
         path.display()
     )]
     TooLarge {
@@ -295,6 +292,17 @@ fn remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::IsADirectory => "give a file, not a folder",
         io::ErrorKind::StorageFull => "free some space",
         _ => "check the path and the device",
+    }
+}
+
+fn number_remedy(text: &str) -> &'static str {
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    // A file with semicolons between the cells and commas in the numbers, read as one with commas.
+    let parts = text.split(';').all(|part| is_number(&part.replacen(',', ".", 1)));
+    if parts && text.contains([',', ';']) {
+        "write decimals with a point instead of a comma"
+    } else {
+        "name the column as the label column, or replace or remove it"
     }
 }
 

@@ -18,8 +18,10 @@ const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"]
 const IGNORED: [&str; 2] = ["thumbs.db", "desktop.ini"];
 /// Maximum height or width of an image.
 const MAX_SIDE: u32 = 65_536;
-/// Maximum number of bytes that one image may unpack to.
+/// Maximum number of bytes that one image may take on its way to numbers.
 const MAX_BYTES: u64 = 1 << 30;
+/// Maximum number of bytes of the images of a folder, unless the caller says otherwise.
+const MAX_FOLDER: u64 = 4 << 30;
 
 /// An image, and the label that its folder gives it.
 struct Entry {
@@ -36,6 +38,7 @@ struct Entry {
 pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
     let (entries, is_labelled) = entries(folder, options)?;
     let mut size = options.image;
+    let limit = options.max_unpacked.unwrap_or(MAX_FOLDER);
     let mut values = Vec::new();
     for entry in &entries {
         let (pixels, [height, width]) = grey(&entry.path, options.image)?;
@@ -51,9 +54,8 @@ pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
                 ),
             ));
         }
-        let needed = (pixels.len() as u64 * 8).saturating_mul(entries.len() as u64);
-        if needed > options.max_unpacked {
-            return Err(Error::TooLarge { path: folder.into(), limit: options.max_unpacked });
+        if values.is_empty() {
+            reserve(folder, &mut values, pixels.len(), entries.len(), limit)?;
         }
         values.extend(pixels);
     }
@@ -70,6 +72,29 @@ pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
         sample_names: Some(names),
         image: Some(image),
     })
+}
+
+/// Makes room for all images at once: too much is an error, before the rest is read.
+fn reserve(
+    folder: &Path,
+    values: &mut Vec<f64>,
+    n_pixels: usize,
+    n_images: usize,
+    limit: u64,
+) -> Result<()> {
+    let needed = (n_pixels as u64).saturating_mul(8).saturating_mul(n_images as u64);
+    let room = n_pixels.checked_mul(n_images).filter(|_| needed <= limit);
+    match room.map(|count| values.try_reserve_exact(count)) {
+        Some(Ok(())) => Ok(()),
+        _ => Err(Error::unsupported(
+            folder,
+            format!(
+                "{n_images} images of {n_pixels} pixels take {needed} bytes, more than the limit of \
+                 {limit} or than there is; make them smaller with --image HEIGHTxWIDTH \
+                 (`ReadOptions::image`), or raise the limit (`max_unpacked`)"
+            ),
+        )),
+    }
 }
 
 /// All images, and whether sub-folders give their classes.
@@ -157,17 +182,12 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 
 /// One image as brightness from 0 to 1, row by row, with its height and width.
 fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])> {
-    let mut image = decoded(path)?;
-    if let Some([height, width]) = size {
-        let side = |side: usize| u32::try_from(side).ok().filter(|s| (1..=MAX_SIDE).contains(s));
-        let (Some(height), Some(width)) = (side(height), side(width)) else {
-            let reason =
-                format!("cannot be resized to {height}x{width}; sides must be 1 to {MAX_SIDE}");
-            return Err(Error::unsupported(path, reason));
-        };
-        if (image.height(), image.width()) != (height, width) {
-            image = image.resize_exact(width, height, FilterType::Triangle);
-        }
+    let size = size.map(|size| sides(path, size)).transpose()?;
+    let mut image = decoded(path, size)?;
+    if let Some([height, width]) = size
+        && (image.height(), image.width()) != (height, width)
+    {
+        image = image.resize_exact(width, height, FilterType::Triangle);
     }
     let image = image.to_luma_alpha16();
     let share = |part: u16| f64::from(part) / f64::from(u16::MAX);
@@ -175,7 +195,44 @@ fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])>
     Ok((pixels, [image.height() as usize, image.width() as usize]))
 }
 
-fn decoded(path: &Path) -> Result<DynamicImage> {
+/// Height and width to resize to.
+fn sides(path: &Path, [height, width]: [usize; 2]) -> Result<[u32; 2]> {
+    let side = |side: usize| u32::try_from(side).ok().filter(|s| (1..=MAX_SIDE).contains(s));
+    side(height).zip(side(width)).map(|(height, width)| [height, width]).ok_or_else(|| {
+        let reason =
+            format!("cannot be resized to {height}x{width}; sides must be 1 to {MAX_SIDE}");
+        Error::unsupported(path, reason)
+    })
+}
+
+/// Refuses an image by the sizes in its header, before anything is decoded: what is decoded, turned
+/// and resized, then grey with its transparency and as numbers, must fit into [`MAX_BYTES`].
+fn check_size(path: &Path, decoder: &impl ImageDecoder, size: Option<[u32; 2]>) -> Result<()> {
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    let decoded = decoder.total_bytes();
+    let [to_height, to_width] = size.unwrap_or([height, width]).map(u64::from);
+    let resized = to_height.saturating_mul(to_width);
+    let between = if size.is_some() { u64::from(width).saturating_mul(to_height) } else { 0 };
+    let per_pixel = (decoded / pixels.max(1)).saturating_add(4 + 8);
+    let needed = decoded
+        .saturating_mul(2)
+        .saturating_add(between.saturating_mul(16))
+        .saturating_add(resized.saturating_mul(per_pixel));
+    if needed <= MAX_BYTES {
+        return Ok(());
+    }
+    let target = size.map_or_else(String::new, |_| format!(", resized to {to_height}x{to_width}"));
+    Err(Error::unsupported(
+        path,
+        format!(
+            "{height}x{width} pixels{target} take {needed} bytes, more than the limit of {MAX_BYTES}; \
+             make the image smaller, or choose a smaller --image HEIGHTxWIDTH (`ReadOptions::image`)"
+        ),
+    ))
+}
+
+fn decoded(path: &Path, size: Option<[u32; 2]>) -> Result<DynamicImage> {
     let broken = |error: image::ImageError| match error {
         image::ImageError::IoError(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
             Error::read(path, source)
@@ -190,6 +247,7 @@ fn decoded(path: &Path) -> Result<DynamicImage> {
     limits.max_alloc = Some(MAX_BYTES);
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(broken)?;
+    check_size(path, &decoder, size)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(broken)?;
     image.apply_orientation(orientation);

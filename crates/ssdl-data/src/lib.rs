@@ -43,6 +43,6 @@ mod write;
 pub use digits::digits;
 pub use error::{Cell, Error, Result, Row};
 pub use options::{Column, Format, ReadOptions};
-pub use read::{read, read_labels};
+pub use read::{read, read_bytes, read_labels, read_labels_bytes};
 pub use table::Table;
 pub use write::{check_writable, write_bytes, write_npy, write_predictions, write_predictions_to};

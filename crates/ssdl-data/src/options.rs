@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// How to read a file; the default detects everything and expects no label column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The format; `None` decides by the file's name, then by its first bytes.
     pub format: Option<Format>,
@@ -28,23 +28,16 @@ pub struct ReadOptions {
     pub unlabelled: Option<String>,
     /// Height and width to which the images of a folder are resized; `None`: all must be the same.
     pub image: Option<[usize; 2]>,
-    /// Maximum number of bytes that a compressed file may unpack to.
-    pub max_unpacked: u64,
+    /// Maximum number of bytes that a compressed file may unpack to; `None`: 200 times its own size,
+    /// and at least 64 MiB. For the images of a folder together; `None`: 4 GiB.
+    pub max_unpacked: Option<u64>,
 }
 
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            header: None,
-            label_column: None,
-            label_optional: false,
-            n_features: None,
-            features_array: None,
-            unlabelled: None,
-            image: None,
-            max_unpacked: 4 << 30,
-        }
+impl ReadOptions {
+    /// Bytes that a compressed file of this size may unpack to.
+    pub(crate) fn unpacked_limit(&self, packed: usize) -> u64 {
+        let in_proportion = (packed as u64).saturating_mul(200).max(64 << 20);
+        self.max_unpacked.unwrap_or(in_proportion)
     }
 }
 

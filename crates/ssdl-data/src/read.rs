@@ -5,6 +5,7 @@ use std::path::Path;
 use ssdl::Matrix;
 
 use crate::array::{Array, image, shape_text};
+use crate::bytes::Loaded;
 use crate::container::{Container, features_name, label_name, only_label_name};
 use crate::labels::interpret;
 use crate::mat::Mat;
@@ -32,20 +33,33 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
     if path.is_dir() {
         return folder::table(path, options);
     }
-    let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
-    let limit = options.max_unpacked;
-    match format {
-        Format::Csv | Format::Tsv | Format::Text => delimited::table(path, &bytes, format, options),
-        Format::Npy => from_array(path, &npy::parse(path, &bytes)?, 0, None, options),
-        Format::Idx => from_array(path, &idx::parse(path, &bytes)?, 0, None, options),
+    table_of(path, &bytes::load(path, options)?, options)
+}
+
+/// Reads samples from the content of a file; `path` is for the format and for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(path: impl AsRef<Path>, bytes: Vec<u8>, options: &ReadOptions) -> Result<Table> {
+    let path = path.as_ref();
+    table_of(path, &bytes::unpacked(path, bytes, options)?, options)
+}
+
+fn table_of(path: &Path, loaded: &Loaded, options: &ReadOptions) -> Result<Table> {
+    let Loaded { format, bytes, limit } = loaded;
+    let limit = *limit;
+    match *format {
+        Format::Csv | Format::Tsv | Format::Text => delimited::table(path, bytes, *format, options),
+        Format::Npy => from_array(path, &npy::parse(path, bytes)?, 0, None, options),
+        Format::Idx => from_array(path, &idx::parse(path, bytes)?, 0, None, options),
         Format::Npz => {
-            from_container(path, &mut Npz::open(path, &bytes, limit)?, first_axis, options)
+            from_container(path, &mut Npz::open(path, bytes, limit)?, first_axis, options)
         }
         Format::Safetensors => {
-            from_container(path, &mut Tensors::open(path, &bytes)?, first_axis, options)
+            from_container(path, &mut Tensors::open(path, bytes)?, first_axis, options)
         }
         Format::Mat => {
-            from_container(path, &mut Mat::open(path, &bytes, limit)?, matlab_axis, options)
+            from_container(path, &mut Mat::open(path, bytes, limit)?, matlab_axis, options)
         }
     }
 }
@@ -59,17 +73,34 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
 /// As [`read`], and if there is more than one column or axis.
 pub fn read_labels(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Vec<Option<String>>> {
     let path = path.as_ref();
-    let (format, bytes) = bytes::load(path, options.format, options.max_unpacked)?;
-    let limit = options.max_unpacked;
-    match format {
+    labels_in(path, &bytes::load(path, options)?, options)
+}
+
+/// Reads labels from the content of a file; `path` is for the format and for messages.
+///
+/// # Errors
+/// As [`read_labels`].
+pub fn read_labels_bytes(
+    path: impl AsRef<Path>,
+    bytes: Vec<u8>,
+    options: &ReadOptions,
+) -> Result<Vec<Option<String>>> {
+    let path = path.as_ref();
+    labels_in(path, &bytes::unpacked(path, bytes, options)?, options)
+}
+
+fn labels_in(path: &Path, loaded: &Loaded, options: &ReadOptions) -> Result<Vec<Option<String>>> {
+    let Loaded { format, bytes, limit } = loaded;
+    let limit = *limit;
+    match *format {
         Format::Csv | Format::Tsv | Format::Text => {
-            delimited::labels(path, &bytes, format, options)
+            delimited::labels(path, bytes, *format, options)
         }
-        Format::Npy => label_array(path, &npy::parse(path, &bytes)?, options),
-        Format::Idx => label_array(path, &idx::parse(path, &bytes)?, options),
-        Format::Npz => labels_of(path, &mut Npz::open(path, &bytes, limit)?, options),
-        Format::Safetensors => labels_of(path, &mut Tensors::open(path, &bytes)?, options),
-        Format::Mat => labels_of(path, &mut Mat::open(path, &bytes, limit)?, options),
+        Format::Npy => label_array(path, &npy::parse(path, bytes)?, options),
+        Format::Idx => label_array(path, &idx::parse(path, bytes)?, options),
+        Format::Npz => labels_of(path, &mut Npz::open(path, bytes, limit)?, options),
+        Format::Safetensors => labels_of(path, &mut Tensors::open(path, bytes)?, options),
+        Format::Mat => labels_of(path, &mut Mat::open(path, bytes, limit)?, options),
     }
 }
 

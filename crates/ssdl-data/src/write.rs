@@ -1,10 +1,10 @@
 //! Output files: predictions and arrays, written completely or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
-use ssdl::{Matrix, Real};
+use ssdl::{Matrix, Real, files};
 
 use crate::{Error, Result};
 
@@ -70,12 +70,24 @@ pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
 /// If the path is a folder, its folder is missing or not writable, or the file is read-only.
 pub fn check_writable(path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
-    match target(path)? {
-        Target::Stream => Ok(()),
-        Target::File(file) => tempfile::tempfile_in(folder(&file))
-            .map(drop)
-            .map_err(|source| Error::write(path, source)),
+    let refuse = |source: io::Error| Error::write(path, source);
+    if is_stream(path) {
+        return Ok(());
     }
+    let file = files::target(path).map_err(refuse)?;
+    match fs::metadata(&file) {
+        Ok(found) if found.is_dir() => return Err(refuse(io::ErrorKind::IsADirectory.into())),
+        Ok(found) if found.permissions().readonly() => {
+            return Err(refuse(io::ErrorKind::PermissionDenied.into()));
+        }
+        _ => {}
+    }
+    // The system's message names the file that was tried in its place.
+    let plain = |error: io::Error| match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => error.kind().into(),
+    };
+    tempfile::tempfile_in(files::folder_of(&file)).map(drop).map_err(|error| refuse(plain(error)))
 }
 
 fn check_counts<C, T: Real>(
@@ -148,58 +160,16 @@ fn npy_header<T: Real>(n_rows: usize, n_columns: usize) -> Vec<u8> {
     header
 }
 
-enum Target {
-    /// A file, existing or not, with links resolved.
-    File(PathBuf),
-    /// A device or pipe, which must not be replaced by a file.
-    Stream,
-}
-
-fn target(path: &Path) -> Result<Target> {
-    let refuse = |source: io::Error| Error::write(path, source);
-    if path.file_name().is_none() {
-        return Err(refuse(io::ErrorKind::IsADirectory.into()));
-    }
-    match fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(refuse(io::ErrorKind::IsADirectory.into())),
-        Ok(there) if !there.is_file() => Ok(Target::Stream),
-        Ok(there) if there.permissions().readonly() => {
-            Err(refuse(io::ErrorKind::PermissionDenied.into()))
-        }
-        Ok(_) => fs::canonicalize(path).map(Target::File).map_err(refuse),
-        Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(Target::File(path.into())),
-        Err(other) => Err(refuse(other)),
-    }
-}
-
-fn folder(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Whether a path leads to a device or a pipe, which must not be replaced by a file.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_dir() && !found.is_file())
 }
 
 fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let refuse = |source: io::Error| Error::write(path, source);
-    match target(path)? {
-        Target::Stream => {
-            let mut stream = File::options().write(true).open(path).map_err(refuse)?;
-            write(&mut stream).map_err(refuse)
-        }
-        Target::File(file) => {
-            let fresh = fresh_in(folder(&file)).map_err(refuse)?;
-            let mut buffered = BufWriter::new(fresh);
-            write(&mut buffered).map_err(refuse)?;
-            let fresh = buffered.into_inner().map_err(|error| refuse(error.into_error()))?;
-            if let Ok(there) = fs::metadata(&file) {
-                fs::set_permissions(fresh.path(), there.permissions()).map_err(refuse)?;
-            }
-            fresh.persist(&file).map(drop).map_err(|error| refuse(error.error))
-        }
+    if is_stream(path) {
+        let mut stream = File::options().write(true).open(path).map_err(refuse)?;
+        return write(&mut stream).map_err(refuse);
     }
-}
-
-fn fresh_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; a result should be as readable as any new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    files::replace(path, write).map_err(refuse)
 }

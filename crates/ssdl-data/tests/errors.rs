@@ -199,7 +199,7 @@ fn absurd_sizes_allocate_no_memory() {
 
 #[test]
 fn decompression_bombs_are_not_unpacked_completely() {
-    let little = ReadOptions { max_unpacked: 100_000, ..ReadOptions::default() };
+    let little = ReadOptions { max_unpacked: Some(100_000), ..ReadOptions::default() };
     let bomb = packed(&vec![b'1'; 10_000_000]);
     assert!(matches!(refused_bytes(".csv.gz", &bomb, &little), Error::TooLarge { .. }));
     // A header that declares a small size ends the unpacking, whatever the limit is.
@@ -207,6 +207,49 @@ fn decompression_bombs_are_not_unpacked_completely() {
     idx.resize(10_000_000, 0);
     let error = refused_bytes(".gz", &packed(&idx), &ReadOptions::default());
     assert_says(&error, "shape 5 needs 5 bytes, but");
+}
+
+/// The limit grows with the file: 64 MiB are plenty for a hundred kilobytes.
+#[test]
+fn the_limit_of_unpacking_is_in_proportion_to_the_file() {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gz.write_all(&vec![b'1'; 80 << 20]).unwrap();
+    let bomb = gz.finish().unwrap();
+    assert!(bomb.len() < 1 << 17);
+    let any = ReadOptions::default();
+    let error = refused_bytes(".csv.gz", &bomb, &any);
+    assert!(matches!(error, Error::TooLarge { limit: 0x400_0000, .. }), "{error}");
+    assert_says(&error, "raise the limit");
+    let more = ReadOptions { max_unpacked: Some(1 << 30), ..ReadOptions::default() };
+    let error = refused_bytes(".csv.gz", &bomb, &more);
+    assert!(matches!(error, Error::NotFinite { .. }), "one number of many digits: {error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_refused_before_they_are_read() {
+    for device in ["/dev/zero", "/dev/null"] {
+        let error = read(device, &ReadOptions::default()).unwrap_err();
+        assert_says(&error, "a device, not a file");
+    }
+}
+
+#[test]
+fn decimal_commas_are_refused_with_the_remedy() {
+    let remedy = "write decimals with a point";
+    assert_says(&refused_csv("a;b\n1,5;2,5\n"), remedy);
+    assert_says(&refused_csv("1,5;2,5\n2,5;3,5\n"), remedy);
+    assert_says(&refused_csv("a,b\n\"1,5\",2\n"), remedy);
+    assert_says(&refused_csv("a,b\nfoo,2\n"), "name the column as the label column");
+}
+
+#[test]
+fn a_column_that_does_not_exist_is_refused_with_the_names_of_the_others() {
+    let options = ReadOptions { label_column: Some(Column::Index(99)), ..ReadOptions::default() };
+    let error = refused_bytes(".csv", b"a,b,kind\n1,2,x\n", &options);
+    assert_says(&error, "available: 0 to 2: `a`, `b`, `kind`");
+    let error = refused_bytes(".csv", b"1,2,3\n4,5,6\n", &options);
+    assert_says(&error, "the columns have no names");
 }
 
 #[test]

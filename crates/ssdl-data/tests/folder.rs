@@ -134,6 +134,57 @@ fn folders_without_images_are_refused() {
 
 #[test]
 fn a_folder_too_large_is_refused_before_it_is_read_completely() {
-    let options = ReadOptions { max_unpacked: 100, ..ReadOptions::default() };
-    refused(classes().path(), &options, &["more than 100 bytes"]);
+    let options = ReadOptions { max_unpacked: Some(100), ..ReadOptions::default() };
+    refused(classes().path(), &options, &["more than the limit of 100", "--image"]);
+}
+
+/// A PNG whose header claims other sides; its checksum fits.
+fn png_claiming(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
+    GrayImage::new(2, 2).write_with_encoder(encoder).unwrap();
+    bytes[16..20].copy_from_slice(&width.to_be_bytes());
+    bytes[20..24].copy_from_slice(&height.to_be_bytes());
+    let mut sum = flate2::Crc::new();
+    sum.update(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&sum.sum().to_be_bytes());
+    bytes
+}
+
+/// A JPEG whose frame claims other sides.
+fn jpeg_claiming(width: u16, height: u16) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let encoder = image::codecs::jpeg::JpegEncoder::new(&mut bytes);
+    image::RgbImage::new(2, 2).write_with_encoder(encoder).unwrap();
+    let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+    bytes[frame + 5..frame + 7].copy_from_slice(&height.to_be_bytes());
+    bytes[frame + 7..frame + 9].copy_from_slice(&width.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn images_that_would_take_too_much_memory_are_refused_by_their_headers() {
+    let cases: [(&str, Vec<u8>); 5] = [
+        ("large.ppm", b"P6 60000 60000 255\n".to_vec()),
+        ("large.pgm", b"P5 60000 60000 255\n".to_vec()),
+        ("large.pbm", b"P4 65536 65536\n".to_vec()),
+        ("large.png", png_claiming(12_000, 12_000)),
+        ("large.jpg", jpeg_claiming(65_500, 65_500)),
+    ];
+    for (name, bytes) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(name), bytes).unwrap();
+        refused(folder.path(), &ReadOptions::default(), &[name, "more than the limit"]);
+    }
+    let folder = classes();
+    let options = ReadOptions { image: Some([60_000, 60_000]), ..ReadOptions::default() };
+    refused(folder.path(), &options, &["resized to 60000x60000", "choose a smaller"]);
+}
+
+#[test]
+fn a_large_image_may_be_read_where_it_becomes_small() {
+    let folder = tempfile::tempdir().unwrap();
+    GrayImage::new(6000, 3000).save(folder.path().join("large.png")).unwrap();
+    let options = ReadOptions { image: Some([4, 8]), ..ReadOptions::default() };
+    assert_eq!(read(folder.path(), &options).unwrap().features.rows(), 32);
 }

@@ -41,7 +41,7 @@ fn survives(path: &Path, bytes: &[u8], format: Format) {
     file.set_len(bytes.len() as u64).unwrap();
     // Little memory is allowed, so that a corrupted size is noticed.
     let options =
-        ReadOptions { format: Some(format), max_unpacked: 1 << 20, ..ReadOptions::default() };
+        ReadOptions { format: Some(format), max_unpacked: Some(1 << 20), ..ReadOptions::default() };
     let _ = read(path, &options).map(|table| table.samples::<f32>().is_ok());
     let _ = read_labels(path, &options);
 }

@@ -1,6 +1,6 @@
 //! Plans of experiments: those that come with the program, and files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -54,6 +54,10 @@ impl AnyPlan {
             let known: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
             return Err(Error::Unknown { name: name.to_owned(), known: known.join(", ") });
         }
+        if std::fs::metadata(path).map_err(Error::io(path))?.is_dir() || !path.is_file() {
+            let reason = "not a file; give a plan, a TOML file".to_owned();
+            return Err(Error::Plan { path: path.to_owned(), reason });
+        }
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
         Self::parse(&text, path)
     }
@@ -89,6 +93,17 @@ impl AnyPlan {
         }
     }
 
+    /// The files that a run of it reads, those of the data in this folder; they need not exist.
+    #[must_use]
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        match self {
+            Self::Comparison(plan) => plan.files(folder),
+            Self::Graphs(plan) => {
+                [&plan.data.train, &plan.data.test].map(|file| folder.join(file)).to_vec()
+            }
+        }
+    }
+
     /// Its title.
     #[must_use]
     pub fn title(&self) -> &str {
@@ -96,6 +111,16 @@ impl AnyPlan {
             Self::Comparison(plan) => &plan.title,
             Self::Graphs(plan) => &plan.title,
         }
+    }
+}
+
+/// Refuses an image with sides that no image has.
+pub(crate) fn check_image(image: Option<[usize; 2]>) -> std::result::Result<(), String> {
+    match image {
+        Some([height, width]) if [height, width].iter().any(|s| !(1..=65_536).contains(s)) => {
+            Err(format!("`image` is {height} x {width}; sides must be 1 to 65536"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -152,5 +177,14 @@ mod tests {
         );
         assert!(refused(good.replace("kind = \"graphs\"", "kind = \"graph\"")).contains("kind"));
         assert!(refused(good.replace("labelled = [100,", "labelled = [100")).contains("line"));
+        let large = "[data]\nimage = [4294967296, 4294967296]";
+        let large = refused(
+            good.lines()
+                .filter(|line| !line.starts_with("image"))
+                .fold(String::new(), |text, line| {
+                    text + if line == "[data]" { large } else { line } + "\n"
+                }),
+        );
+        assert!(large.contains("sides must be 1 to 65536"), "{large}");
     }
 }

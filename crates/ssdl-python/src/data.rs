@@ -18,12 +18,14 @@ pub fn digits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Reads a file or a folder of images; `label` is the name or the index of the label column,
 /// `array` the name of the samples in a file of several arrays.
 #[pyfunction]
+#[pyo3(signature = (path, label, image, array, max_unpacked=None))]
 pub fn read<'py>(
     py: Python<'py>,
     path: PathBuf,
     label: Option<Bound<'py, PyAny>>,
     image: Option<[usize; 2]>,
     array: Option<String>,
+    max_unpacked: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let label_column = match label {
         None => None,
@@ -32,8 +34,13 @@ pub fn read<'py>(
             Err(_) => Column::Name(label.extract()?),
         }),
     };
-    let options =
-        ReadOptions { label_column, image, features_array: array, ..ReadOptions::default() };
+    let options = ReadOptions {
+        label_column,
+        image,
+        features_array: array,
+        max_unpacked,
+        ..ReadOptions::default()
+    };
     let table = py.detach(|| ssdl_data::read(&path, &options));
     described(py, table.or_raise(py)?)
 }

@@ -48,6 +48,7 @@ impl<T> OrRaise<T> for ssdl_data::Result<T> {
 fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
     // An option of the program is a parameter here.
     let words = words.replace("--image HEIGHTxWIDTH (`FitOptions::image`)", "`image_shape`");
+    let words = ssdl::shown::escaped(&words).into_owned();
     let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((words,));
     raised().map_or_else(|failure| failure, PyErr::from_value)
 }

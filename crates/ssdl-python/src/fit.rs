@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use ssdl::methods::{self, FitOptions};
+use ssdl::model::Naming;
 use ssdl::samples::weights::ClassWeight;
 use ssdl::{Labels, Model, Result, Samples};
 
@@ -32,6 +33,8 @@ pub struct Request<'py> {
     sample_weight: Option<Vec<f64>>,
     graph: Option<GivenGraph<'py>>,
     start: Option<Py<FittedModel>>,
+    feature_names: Option<Vec<String>>,
+    label_type: Option<String>,
 }
 
 /// Class weights as Python gives them.
@@ -103,12 +106,13 @@ fn fit_in<T: Precise>(
         None => None,
     };
     let knobs = request.knobs;
+    let naming = Naming { features: request.feature_names, label_type: request.label_type };
     let (model, notices) = worker::run(py, report, move |watch| -> Result<Model<T>> {
         if let Some(earlier) = earlier {
             options.start = earlier.start(samples.features())?;
             options.preparation = Some(earlier.preparation().clone());
         }
-        method.fit(&knobs, samples, &options, watch)
+        method.fit(&knobs, samples, &options, watch)?.named(naming)
     })?;
     Ok((FittedModel(T::any(model.or_raise(py)?)), notices))
 }

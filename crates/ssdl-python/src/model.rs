@@ -136,6 +136,18 @@ impl FittedModel {
         each_precision!(&self.0, model => model.report().compared.iter().map(of).collect())
     }
 
+    /// Names of the features, if the samples of the fit had them.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        each_precision!(&self.0, model => model.naming().features.clone())
+    }
+
+    /// The type of the labels of the fit; `None` if the model was not made in Python.
+    #[getter]
+    fn label_type(&self) -> Option<String> {
+        each_precision!(&self.0, model => model.naming().label_type.clone())
+    }
+
     #[getter]
     fn is_calibrated(&self) -> bool {
         each_precision!(&self.0, model => model.calibration().is_some())

@@ -11,7 +11,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use ssdl::fit::{Flow, Progress, Step, Watch};
-use ssdl::{Error, Matrix, Result};
+use ssdl::{Error, Matrix, Result, Signal};
 
 use crate::arrays::{Parts, Precise};
 use crate::error::OrRaise;
@@ -57,6 +57,10 @@ impl<R: Send> Watch for Messenger<R> {
 
     fn aside(&mut self) -> Flow {
         if self.stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn signal(&self) -> Option<Signal> {
+        Some(self.stop.clone())
     }
 
     fn notice(&mut self, sentence: &str) {

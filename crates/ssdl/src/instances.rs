@@ -65,6 +65,7 @@ fn each<T: Real>() {
         Model::<T>::explain_seen as *const (),
         Model::<T>::query as *const (),
         Model::<T>::query_among as *const (),
+        Model::<T>::named as *const (),
         Model::<T>::save as *const (),
         Model::<T>::to_bytes as *const (),
         Model::<T>::load as *const (),

@@ -54,13 +54,16 @@ pub mod model;
 pub mod methods;
 
 mod error;
+pub mod files;
 #[cfg(not(test))]
 mod instances;
 pub mod knobs;
 pub mod matrix;
 pub mod random;
 mod real;
+pub mod shown;
 pub mod sparse;
+mod stop;
 mod stored;
 pub mod threads;
 mod wide;
@@ -74,6 +77,7 @@ pub use methods::Learner;
 pub use model::{AnyModel, Model, Prediction};
 pub use real::Real;
 pub use samples::{Labels, Samples};
+pub use stop::Signal;
 
 /// What code that fits methods needs in scope: the traits of methods and of their knobs.
 pub mod prelude {

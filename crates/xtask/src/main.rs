@@ -4,7 +4,9 @@
 
 mod bench;
 mod browser;
+mod fuzz;
 mod generate;
+mod licences;
 mod processes;
 mod python;
 mod run;
@@ -23,6 +25,8 @@ Commands:
   tables     write the tables of docs/results.md and README.md from the rows in results/
   python     the tests of the Python package alone, or its generated classes
   browser    the tests of the report pages alone, or the pictures of the documentation
+  licences   write THIRD-PARTY-LICENCES.txt, or check it and all licences
+  fuzz       damaged and made-up inputs for everything that reads
   bench      accuracy, objective, time and memory, beside the reference
 
 cargo xtask <command> --help explains a command.";
@@ -49,6 +53,8 @@ fn run(arguments: &[String]) -> Outcome<()> {
         "tables" => generate::tables(rest),
         "python" => python::run(rest),
         "browser" => browser::run(rest),
+        "licences" => licences::run(rest),
+        "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             println!("{HELP}");

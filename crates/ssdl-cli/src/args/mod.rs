@@ -12,7 +12,7 @@ use ssdl::samples::weights::ClassWeight;
 use ssdl_data::{Column, Format};
 
 use crate::memory;
-use values::{formats, image, knob, prepare_help};
+use values::{count, formats, image, knob, prepare_help, seed};
 
 /// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
 #[derive(Parser)]
@@ -44,10 +44,11 @@ pub struct Common {
     pub json: bool,
     /// Number of threads; 0 means one per core. Does not change the results
     #[arg(long, global = true, value_name = "N", default_value_t = 0,
-          value_parser = clap::value_parser!(u16).range(0..=1024))]
+          allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub threads: u16,
     /// Seed for all random choices
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0,
+          allow_negative_numbers = true, value_parser = seed)]
     pub seed: u64,
     /// Print results and errors only: no progress, no notes
     #[arg(long, short, global = true)]
@@ -66,6 +67,7 @@ pub enum Command {
     Experiment(Experiment),
     Tune(Tune),
     Data(DataSets),
+    Licences(Licences),
 }
 
 /// Learn handwritten digits from ten labels per class; compare with baselines
@@ -112,15 +114,20 @@ pub struct Data {
     /// Name of the array with the samples, in an npz, mat or safetensors file
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
+    /// Let compressed data unpack to this much [default: 200 times its size, at
+    /// least 64 MiB]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
+    pub unpack_limit: Option<u64>,
 }
 
 /// Learn a model from labelled and unlabelled samples
 #[derive(Args)]
 #[command(after_help = "\
 Labels come from --labels, --label-column, DATA itself (npz, mat, safetensors)
-or the sub-folders of a folder of images. Ctrl-C stops after the current step:
-the model so far is saved, and the exit code is 1. A second Ctrl-C quits at once
-and saves nothing.
+or the sub-folders of a folder of images. Ctrl-C (or SIGTERM) before the first
+iteration ends the fit at once and saves nothing; from then on it stops after the
+current step and saves the model so far. The exit code is 1. A second Ctrl-C
+quits at once and saves nothing.
 
 Examples:
   ssdl fit flowers.csv --label-column kind --model flowers.ssdl
@@ -165,7 +172,7 @@ pub struct Fit {
     #[arg(long, default_value = "single")]
     pub precision: Precision,
     /// Refuse a fit that needs more memory than this, such as 2GB
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]
@@ -214,7 +221,7 @@ pub struct Inspect {
     /// Model saved by `ssdl fit`
     pub model: PathBuf,
     /// Explain this training sample (counted from 0): its classes, atoms, neighbours
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub sample: Option<usize>,
     /// Draw the explanation to a file
     #[arg(long, value_name = "FILE.svg", requires = "sample")]
@@ -316,6 +323,14 @@ pub enum DataAction {
     },
 }
 
+/// Print the licences of ssdl and of the libraries in it
+#[derive(Args)]
+pub struct Licences {
+    /// Print the whole text of each licence
+    #[arg(long)]
+    pub full: bool,
+}
+
 /// An answer to a question about a file.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Answer {
@@ -331,7 +346,7 @@ pub enum Precision {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 10] = [
+pub const COMMANDS: [&str; 11] = [
     "demo",
     "fit",
     "predict",
@@ -342,7 +357,17 @@ pub const COMMANDS: [&str; 10] = [
     "experiment",
     "tune",
     "data",
+    "licences",
 ];
+
+/// The message for a missing command, of the program or of `ssdl data`.
+pub fn missing_command() -> String {
+    let has = |name: &str| std::env::args().skip(1).any(|word| word == name);
+    if has("data") {
+        return "a command is missing: list, get, path; see `ssdl data --help`".into();
+    }
+    format!("a command is missing: {}; see `ssdl --help`", COMMANDS.join(", "))
+}
 
 /// The message of clap in one line instead of several.
 pub fn in_one_line(error: &clap::Error) -> String {

@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use ssdl::samples::weights::ClassWeight;
 
 use super::Data;
-use super::values::{image, knob, plans_help, prepare_help, seeds};
+use super::values::{count, image, knob, plans_help, prepare_help, seeds};
 
 /// Run an experiment of the paper, and compare with its numbers
 #[derive(Args)]
@@ -28,7 +28,7 @@ pub struct Experiment {
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
     /// Only these seeds, such as 0..5 (without 5) or 3..=3
-    #[arg(long, value_name = "FROM..TO", value_parser = seeds)]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, value_parser = seeds)]
     pub seeds: Option<std::ops::Range<u64>>,
     /// Only these runs or methods, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -84,10 +84,11 @@ pub struct Tune {
     #[arg(long, value_name = "WEIGHTS")]
     pub class_weight: Option<ClassWeight>,
     /// Maximum number of fits; one setting takes up to five
-    #[arg(long, value_name = "N", default_value_t = 300)]
+    #[arg(long, value_name = "N", default_value_t = 300,
+          allow_negative_numbers = true, value_parser = count)]
     pub fits: usize,
     /// Maximum time in seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub seconds: Option<f64>,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]

@@ -42,10 +42,27 @@ pub(super) fn seeds(text: &str) -> Result<std::ops::Range<u64>, String> {
         None => text.split_once("..").map_or((text, text, 1), |(from, to)| (from, to, 0)),
     };
     let bounds = from.trim().parse::<u64>().ok().zip(to.trim().parse::<u64>().ok());
-    bounds
+    let seeds = bounds
         .map(|(from, to)| from..to.saturating_add(more))
         .filter(|range| !range.is_empty())
-        .ok_or_else(|| "write it as FROM..TO, such as 0..5, or as one seed".into())
+        .ok_or("write it as FROM..TO, such as 0..5, or as one seed")?;
+    if seeds.end - seeds.start > MOST_SEEDS {
+        return Err(format!("at most {MOST_SEEDS} seeds at a time"));
+    }
+    Ok(seeds)
+}
+
+/// Maximum number of seeds of an experiment.
+const MOST_SEEDS: u64 = 10_000;
+
+/// A seed.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("write a whole number from 0 to {}", u64::MAX))
+}
+
+/// A count.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| "write a whole number, 0 or more".into())
 }
 
 /// `HEIGHTxWIDTH`.
@@ -69,6 +86,10 @@ mod tests {
         assert_eq!(seeds("0..5"), Ok(0..5));
         assert_eq!((seeds("2..=2"), seeds("7")), (Ok(2..3), Ok(7..8)));
         assert!(seeds("5..2").is_err() && seeds("a").is_err());
+        for many in ["0..=18446744073709551615", "0..99999999999999", "0..10001"] {
+            assert!(seeds(many).is_err_and(|text| text.contains("at most")), "{many}");
+        }
+        assert!(seed("-1").is_err_and(|text| text.contains("whole number")));
         assert_eq!(image("28x14"), Ok([28, 14]));
         assert!(image("28").is_err() && image("0x3").is_err() && image("axb").is_err());
     }

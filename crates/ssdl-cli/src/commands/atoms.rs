@@ -11,10 +11,7 @@ use crate::{input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Atoms, common: &Common) -> Outcome {
-    output::check_different(&[args.png.as_deref(), args.svg.as_deref()])?;
-    for path in args.png.iter().chain(&args.svg) {
-        output::check(path, &[&args.model])?;
-    }
+    output::check(&[args.png.as_deref(), args.svg.as_deref()], &[&args.model])?;
     each_precision!(input::model(&args.model)?, model => draw(args, common, &model))
 }
 

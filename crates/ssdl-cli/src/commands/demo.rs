@@ -15,7 +15,7 @@ use ssdl_report::{Page, mosaic};
 use crate::args::{Common, Demo};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
-use crate::print::{Grid, Sheet, percent, seconds};
+use crate::print::{Grid, Sheet, percent, quoted, seconds};
 use crate::progress::ProgressView;
 use crate::{cancel, output, print};
 
@@ -77,11 +77,9 @@ impl Files {
             train: at("digits-train.csv"),
             test: at("digits-test.csv"),
         };
-        for path in [&files.model, &files.atoms, &files.report, &files.train, &files.test] {
-            output::check(path, &[]).map_err(|error| {
-                Failure::Failed(format!("{error}; or choose a folder with --out"))
-            })?;
-        }
+        let all = [&files.model, &files.atoms, &files.report, &files.train, &files.test];
+        output::check(&all.map(|path| Some(path.as_path())), &[])
+            .map_err(|error| Failure::Failed(format!("{error}; or choose a folder with --out")))?;
         for path in [&files.train, &files.test] {
             refuse_foreign_file(path)?;
         }
@@ -257,13 +255,12 @@ fn text(digits: &Digits, results: &[Result], files: &Files) -> String {
             seconds(result.seconds),
         ]);
     }
-    let (model, atoms) = (files.model.display(), files.atoms.display());
-    let report = files.report.display();
-    let (train, test) = (files.train.display(), files.test.display());
+    let Files { model, atoms, report, train, test } = files;
     let mut sheet = Sheet::default();
-    sheet.row("report", format!("{report}; open it in a browser"));
-    sheet.row("model", model.to_string()).row("atoms", atoms.to_string());
-    sheet.row("samples", format!("{train}, {test}"));
+    sheet.row("report", format!("{}; open it in a browser", report.display()));
+    sheet.row("model", model.display().to_string()).row("atoms", atoms.display().to_string());
+    sheet.row("samples", format!("{}, {}", train.display(), test.display()));
+    let [model, train, test] = [model, train, test].map(|path| quoted(&path.to_string_lossy()));
     format!(
         "Handwritten digits of 8 x 8 pixels: {n_labels} labelled, {} unlabelled, {} held out.\n\n\
          {}\n\n{}\n\n\

@@ -7,7 +7,7 @@ use serde_json::json;
 use ssdl::threads;
 use ssdl_experiments::comparison::{self, Choice, Plan};
 use ssdl_experiments::graphs::{self, Scope};
-use ssdl_experiments::{AnyPlan, Example, RowFile};
+use ssdl_experiments::{AnyPlan, Example, Record, RowFile};
 use ssdl_report::{Judged, Page, Subject};
 
 use crate::args::{Common, Experiment};
@@ -20,16 +20,13 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
     let plan = AnyPlan::find(&args.name)?;
     let started = Instant::now();
     let path = rows_path(args);
-    if let Some(report) = &args.report {
-        output::check_different(&[Some(&path), Some(report)])?;
-        output::check(report, &[&path])?;
-    }
+    check_paths(args, &plan, &path)?;
     let mut page = pages::new_page(plan.title().to_owned(), String::new());
     let (tables, count) = match &plan {
         AnyPlan::Graphs(plan) => {
             refuse_comparison_options(args)?;
             let scope = if args.quick { Scope::Quick } else { Scope::Full };
-            let rows = RowFile::open(&path)?;
+            let rows = open(args, common, &path)?;
             run_fits(args, common, |folder, counter| {
                 graphs::run(plan, scope, folder, &rows, counter)
             })?;
@@ -59,7 +56,7 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
                 return write_splits(plan, &choice, args, folder, common);
             }
             let contenders = comparison::contenders(plan)?;
-            let rows = RowFile::open(&path)?;
+            let rows = open(args, common, &path)?;
             run_fits(args, common, |folder, counter| {
                 comparison::run(plan, &choice, folder, &rows, counter)
             })?;
@@ -114,6 +111,31 @@ fn write_splits(
     }
     let files = if count == 1 { "file" } else { "files" };
     print::to_stdout(&format!("{count} {files} of index lists in {place}"))
+}
+
+/// Refuses outputs that are files of the plan; the rows are read and added to.
+fn check_paths(args: &Experiment, plan: &AnyPlan, rows: &Path) -> Outcome {
+    let folder = args.data.clone().or_else(|| super::data::folder().ok()).unwrap_or_default();
+    let mut inputs = plan.files(&folder);
+    inputs.push(PathBuf::from(&args.name));
+    let mut inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    if let Some(input) = inputs.iter().find(|input| ssdl::files::same(rows, input)) {
+        return Err(Failure::Misuse(format!(
+            "{}: is an input file and would be replaced; choose another name",
+            input.display()
+        )));
+    }
+    inputs.push(rows);
+    output::check(&[args.report.as_deref()], &inputs)
+}
+
+/// The rows, to be added to unless only tables are requested.
+fn open<R: Record>(args: &Experiment, common: &Common, path: &Path) -> Outcome<RowFile<R>> {
+    let rows = if args.tables { RowFile::read(path)? } else { RowFile::open(path)? };
+    if let Some(note) = rows.note().filter(|_| !common.quiet) {
+        print::to_stderr(&format!("note: {}: {note}", path.display()));
+    }
+    Ok(rows)
 }
 
 /// Adds one model of the plan in detail, if a report is requested.

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use ssdl::fit::{Stop, term_names};
 use ssdl::methods::{self, FitOptions};
-use ssdl::{Error, Model, Real, Samples};
+use ssdl::model::Naming;
+use ssdl::{Model, Real, Samples};
 use ssdl_experiments::hidden::{self, Trial};
 use ssdl_experiments::tune::Configuration;
 use ssdl_report::Page;
@@ -32,7 +33,7 @@ fn configuration(args: &Fit) -> Outcome<Configuration> {
     let Some(path) = &args.knobs else {
         return Ok(Configuration::new(&args.method, args.prepare.clone(), &args.set));
     };
-    let file = Configuration::read(path)?;
+    let file = input::knobs(path)?;
     let mut knobs = file.pairs();
     knobs.retain(|(name, _)| args.set.iter().all(|(own, _)| own != name));
     knobs.extend(args.set.iter().cloned());
@@ -42,6 +43,7 @@ fn configuration(args: &Fit) -> Outcome<Configuration> {
 }
 
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
+    input::check_set_once(&args.set)?;
     let requested = configuration(args)?;
     let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;
@@ -49,7 +51,6 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     input::check_label_source(&args.data)?;
     check_paths(args)?;
 
-    cancel::listen(common.quiet);
     let started = Instant::now();
     let mut table = input::read(&args.data, args.image)?;
     options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
@@ -67,14 +68,14 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     if let Some(path) = &args.graph {
         options.graph = Some(Arc::new(input::graph::<T>(path, n_samples)?));
     }
-    if cancel::is_requested() {
-        return Err(Error::Cancelled.into());
-    }
 
+    cancel::listen(common.quiet);
     let kept = args.report.is_some().then(|| samples.clone());
     let mut view = ProgressView::new(common.quiet);
     let model = method.fit(&knobs, samples, &options, &mut view);
     let notices = view.finish();
+    let naming = Naming { features: names.features.clone(), label_type: None };
+    let model = model.and_then(|model| model.named(naming));
     let model = model.map_err(|error| Failure::about(&args.data.data, error))?;
     let started = Instant::now();
     model.save(&args.model)?;
@@ -147,11 +148,8 @@ fn check_paths(args: &Fit) -> Outcome {
             .chain(args.graph.as_deref())
             .chain(args.knobs.as_deref()),
     );
-    output::check_different(&[Some(&args.model), args.trace.as_deref(), args.report.as_deref()])?;
-    for path in std::iter::once(&args.model).chain(&args.trace).chain(&args.report) {
-        output::check(path, &inputs)?;
-    }
-    Ok(())
+    let outputs = [Some(args.model.as_path()), args.trace.as_deref(), args.report.as_deref()];
+    output::check(&outputs, &inputs)
 }
 
 fn trace<T: Real>(model: &Model<T>) -> String {

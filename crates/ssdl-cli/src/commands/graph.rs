@@ -25,6 +25,7 @@ const PURE: f64 = 0.6;
 
 /// Runs the command.
 pub fn run(args: &Graph, common: &Common) -> Outcome {
+    input::check_set_once(&args.set)?;
     let knobs = GraphKnobs::from_pairs(&args.set)?;
     let plans = input::plans(&args.prepare)?.unwrap_or(FitOptions::<f64>::default().prepare);
     let table = input::read(&args.data, args.image)?;

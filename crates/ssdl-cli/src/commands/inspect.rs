@@ -8,14 +8,12 @@ use super::explain;
 use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json, objective_text};
 use crate::args::{Common, Inspect};
 use crate::failure::{Failure, Outcome};
-use crate::print::{Sheet, counted, seconds};
+use crate::print::{Sheet, counted};
 use crate::{input, memory, output, pages, print};
 
 /// Runs the command.
 pub fn run(args: &Inspect, common: &Common) -> Outcome {
-    for path in args.svg.iter().chain(&args.report) {
-        output::check(path, &[&args.model])?;
-    }
+    output::check(&[args.svg.as_deref(), args.report.as_deref()], &[&args.model])?;
     each_precision!(input::model(&args.model)?, model => inspect(args, common, &model))
 }
 
@@ -83,8 +81,7 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
         sheet.row("codes", format!("{mean:.1} entries that are not zero, on average"));
     }
     let iterations = counted(report.iterations, "iteration", "iterations");
-    let time = seconds(report.seconds);
-    sheet.row("stop", format!("{} after {iterations} and {time}", report.stop));
+    sheet.row("stop", format!("{} after {iterations}", report.stop));
     sheet.row("objective", objective_text(&report.objective));
     sheet.row("made by", format!("ssdl {}, seed {}, {}", report.version, report.seed, T::NAME));
     if let Some(path) = &args.report {
@@ -117,7 +114,6 @@ fn answer<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Value {
         "iterations": report.iterations,
         "stop": report.stop,
         "objective": objective_json(&report.objective),
-        "seconds": report.seconds,
         "version": report.version,
         "seed": report.seed,
         "precision": T::NAME,

@@ -25,10 +25,7 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     }
     let mut inputs = vec![args.model.as_path(), args.data.data.as_path()];
     inputs.extend(args.data.labels.as_deref());
-    output::check_different(&[file(args), args.codes.as_deref(), args.report.as_deref()])?;
-    for path in file(args).into_iter().chain(args.codes.as_deref()).chain(args.report.as_deref()) {
-        output::check(path, &inputs)?;
-    }
+    output::check(&[file(args), args.codes.as_deref(), args.report.as_deref()], &inputs)?;
     each_precision!(input::model(&args.model)?, model => predict(args, common, &model))
 }
 
@@ -40,6 +37,7 @@ fn file(args: &Predict) -> Option<&Path> {
 fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcome {
     let table = input::read_for(&args.data, model)?;
     check_width(args, model, &table)?;
+    check_order(args, model, &table)?;
     let Table { features, labels: known, sample_names, feature_names, .. } = table;
     let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);
@@ -76,7 +74,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     let mut csv = Vec::new();
     let names = names.samples.as_deref();
     ssdl_data::write_predictions_to(&mut csv, names, &prediction.labels, probabilities)?;
-    print::to_stdout(String::from_utf8_lossy(&csv).trim_end_matches('\n'))?;
+    print::content(String::from_utf8_lossy(&csv).trim_end_matches('\n'))?;
     if !common.quiet {
         print::to_stderr(&text);
     }
@@ -96,6 +94,34 @@ fn check_width<T: Real>(args: &Predict, model: &Model<T>, table: &Table) -> Outc
     Err(Failure::Failed(format!(
         "{}: the model expects {expected} features, got {got}; {hint}",
         args.data.data.display()
+    )))
+}
+
+/// Refuses the columns of the training file in another order: the model goes by their place.
+fn check_order<T: Real>(args: &Predict, model: &Model<T>, table: &Table) -> Outcome {
+    let names = model.naming().features.as_ref().zip(table.feature_names.as_ref());
+    let Some((expected, got)) = names.filter(|(expected, got)| expected != got) else {
+        return Ok(());
+    };
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort_unstable();
+        names
+    };
+    let Some(at) = expected.iter().zip(got).position(|(expected, got)| expected != got) else {
+        return Ok(());
+    };
+    // Other names may mean the same; the same names in another order do not.
+    if sorted(expected) != sorted(got) {
+        return Ok(());
+    }
+    Err(Failure::Failed(format!(
+        "{}: its columns are in another order: feature {} is `{}`, the model expects `{}`; put them \
+         in the order of the training file",
+        args.data.data.display(),
+        at + 1,
+        got[at],
+        expected[at]
     )))
 }
 

@@ -7,7 +7,7 @@ use ssdl::fit::{Compared, Objective};
 use ssdl::model::Prediction;
 use ssdl::{Labels, Model, Real, Samples};
 
-use crate::print::{Sheet, counted, number, percent, seconds, tally};
+use crate::print::{Sheet, counted, number, percent, quoted, seconds, tally};
 use crate::{memory, print};
 
 /// Maximum number of classes listed by name; the rest are only counted.
@@ -79,6 +79,7 @@ impl<T: Real> Fitted<'_, T> {
         if let Some(report) = self.report {
             sheet.row("report", format!("{}; open it in a browser", report.display()));
         }
+        let path = quoted(&self.path.to_string_lossy());
         sheet.row("next", format!("ssdl predict {path} NEW-DATA --out labels.csv"));
         sheet.text()
     }

@@ -19,13 +19,12 @@ const OTHER_PREPARATIONS: [&[&str]; 2] = [&["scale=5"], &["standardise", "scale=
 /// Runs the command.
 pub fn run(args: &Tune, common: &Common) -> Outcome {
     let method = methods::find::<f32>(&args.method)?;
+    input::check_set_once(&args.set)?;
     method.check(&args.set)?;
     input::check_label_source(&args.data)?;
-    if let Some(path) = &args.out {
-        let mut inputs = vec![args.data.data.as_path()];
-        inputs.extend(args.data.labels.as_deref());
-        output::check(path, &inputs)?;
-    }
+    let mut inputs = vec![args.data.data.as_path()];
+    inputs.extend(args.data.labels.as_deref());
+    output::check(&[args.out.as_deref()], &inputs)?;
     let budget = Budget { fits: args.fits, seconds: args.seconds.unwrap_or(f64::INFINITY) };
     if budget.fits == 0 || budget.seconds.is_nan() || budget.seconds <= 0.0 {
         return Err(Failure::Misuse(
@@ -49,6 +48,10 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     options.sample_weight = input::weights(&args.data, &mut table, false)?;
     options.image = input::image(&args.data, args.image, &table)?;
     let samples = input::samples::<f32>(&args.data, table)?;
+    if samples.labels().n_labelled() == 0 {
+        let reason = "no sample is labelled; at least two classes are needed".to_owned();
+        return Err(Failure::about(&args.data.data, ssdl::Error::Labels(reason)));
+    }
     cancel::listen(common.quiet);
     let started = Instant::now();
     let counter = FitCounter::new(common.quiet);

@@ -14,6 +14,7 @@ pub struct Bench {
 }
 
 /// What the program did.
+#[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
     pub stdout: String,

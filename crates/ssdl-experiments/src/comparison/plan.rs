@@ -1,5 +1,7 @@
 //! The plan of a comparison of methods, read from TOML.
 
+use std::path::{Path, PathBuf};
+
 use serde::Deserialize;
 use ssdl::samples::split::Shares;
 
@@ -192,6 +194,17 @@ impl Plan {
         self.run.iter().try_for_each(Run::check)
     }
 
+    /// The files that it reads: those of the data in a folder, and index lists.
+    pub(crate) fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let of = |data: &Data| -> Vec<PathBuf> {
+            let Data { files, labels, test_files, test_labels, .. } = data;
+            let all = [files, labels, test_files, test_labels].into_iter().flatten();
+            all.map(|file| folder.join(file)).collect()
+        };
+        let lists = self.split.iter().filter_map(|split| split.file.as_ref()).map(PathBuf::from);
+        self.data.iter().flat_map(of).chain(lists).collect()
+    }
+
     /// The splits of a data set.
     pub(super) fn splits_of<'a>(&'a self, data: &'a Data) -> impl Iterator<Item = &'a Split> {
         self.split.iter().filter(|split| covers(split.data.as_ref(), data))
@@ -235,6 +248,8 @@ impl Data {
                 "data `{name}`: `range` must go from a smaller to a larger number"
             ));
         }
+        crate::plan::check_image(self.image)
+            .map_err(|reason| format!("data `{name}`: {reason}"))?;
         if self.turned && self.image.is_none() {
             return Err(format!("data `{name}`: `turned` needs `image`"));
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::rows::Record;
 
 /// One fit of one method on one split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Data set.
     pub data: String,

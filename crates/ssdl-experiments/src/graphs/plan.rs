@@ -168,6 +168,7 @@ impl Plan {
         if let Some(bad) = self.noise.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
             return Err(format!("noise {bad} is negative; it must be 0 or more"));
         }
+        crate::plan::check_image(self.data.image)?;
         if self.data.range[1] <= self.data.range[0] {
             return Err("`range` must go from a smaller to a larger number".into());
         }

@@ -6,7 +6,7 @@ use super::plan::Column;
 use crate::rows::Record;
 
 /// Settings and results of one fit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// `sc` (no graph), `lle`, `heat`, `threshold` or `learnt`.
     pub graph: String,

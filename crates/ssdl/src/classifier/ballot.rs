@@ -177,14 +177,16 @@ fn scale(p: &mut [f64], factors: &[f64]) {
 /// The share of each class in all votes, by weight, once these are scaled.
 fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
     let n_classes = votes.rows();
-    let parts: Vec<Vec<f64>> = (0..weights.len().div_ceil(CHUNK))
-        .into_par_iter()
-        .map(|part| {
+    let parts: Vec<Vec<f64>> = weights
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map(|(part, weights)| {
             let (mut sums, mut p) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-            for j in part * CHUNK..weights.len().min((part + 1) * CHUNK) {
-                p.iter_mut().zip(votes.column(j)).for_each(|(p, vote)| *p = vote.wide());
+            for (at, weight) in weights.iter().enumerate() {
+                let column = votes.column(part * CHUNK + at);
+                p.iter_mut().zip(column).for_each(|(p, vote)| *p = vote.wide());
                 scale(&mut p, factors);
-                sums.iter_mut().zip(&p).for_each(|(sum, p)| *sum += weights[j] * p);
+                sums.iter_mut().zip(&p).for_each(|(sum, p)| *sum += weight * p);
             }
             sums
         })

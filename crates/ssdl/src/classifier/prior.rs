@@ -5,6 +5,8 @@ use crate::samples::Labels;
 use crate::{Error, Result};
 
 /// Expected class shares.
+// Knobs are copied as they are, so the numbers cannot live behind a pointer.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prior {
     /// As a classifier sees them that was fitted to the labels with all classes counting alike;

@@ -105,7 +105,9 @@ mod tests {
         // Labels that are as uneven as the predictions give no doubt.
         names.iter_mut().take(20).for_each(|name| *name = Some("a"));
         names[3] = Some("b");
-        assert_eq!(swallowed(&shares(1), &Labels::from_names(&names), true), None);
+        let mut found = shares(0);
+        (20..26).for_each(|j| found[j] = 1);
+        assert_eq!(swallowed(&found, &Labels::from_names(&names), true), None);
     }
 
     #[test]

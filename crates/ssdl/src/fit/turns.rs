@@ -1,10 +1,11 @@
 //! The loop of every fit: iterations of steps, recorded, observed, stopped.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::watch::Aside;
 use super::{Flow, Objective, Progress, Step, Stop, TraceRow, Watch};
-use crate::{Error, Result};
+use crate::{Error, Result, Signal, stop};
 
 /// The record of a fit in progress: trace, clock, observer, and the rule when to stop.
 ///
@@ -13,6 +14,7 @@ use crate::{Error, Result};
 /// calls [`end`](Turns::end) once.
 pub struct Turns<'a> {
     watch: &'a mut dyn Watch,
+    signal: Option<Signal>,
     trace: Vec<TraceRow>,
     iteration: usize,
     max_iterations: usize,
@@ -75,6 +77,7 @@ impl<'a> Turns<'a> {
     /// Starts the clock.
     pub fn new(watch: &'a mut dyn Watch) -> Self {
         Self {
+            signal: watch.signal(),
             watch,
             trace: Vec::new(),
             iteration: 0,
@@ -122,7 +125,11 @@ impl<'a> Turns<'a> {
         build: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
         let started = Instant::now();
-        let built = build(self)?;
+        let built = stop::arm(self.signal.clone(), || build(self));
+        if self.is_stopped() {
+            return Err(Error::Cancelled);
+        }
+        let built = built?;
         self.graph_seconds = started.elapsed().as_secs_f64();
         self.announce(Step::Graph, max_iterations)?;
         // The graph is timed separately; the next step begins now.
@@ -142,8 +149,12 @@ impl<'a> Turns<'a> {
     /// Records the start: from here on a cancelled fit has a result.
     ///
     /// # Errors
-    /// If the objective is not finite.
+    /// If the objective is not finite, or the observer's signal has cut the first codes short.
     pub fn begin(&mut self, limits: Limits, measured: impl Into<Measured>) -> Result<()> {
+        if self.is_stopped() {
+            return Err(Error::Cancelled);
+        }
+        stop::disarm();
         self.max_iterations = limits.max_iterations;
         match self.done(Step::Start, measured) {
             Ok(()) => Ok(()),
@@ -243,6 +254,10 @@ impl<'a> Turns<'a> {
     fn tell(&mut self, step: Step, objective: Option<&Objective>) -> Flow {
         let (iteration, max_iterations) = (self.iteration, self.max_iterations);
         self.watch.step(&Progress { iteration, max_iterations, step, objective })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.signal.as_ref().is_some_and(|signal| signal.load(Ordering::Relaxed))
     }
 
     fn total(&self) -> f64 {

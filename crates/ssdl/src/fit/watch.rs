@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Objective;
+use crate::Signal;
 
 /// The steps of a fit, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +70,12 @@ pub trait Watch: Send {
         Flow::Continue
     }
 
+    /// What is set when the observer will stop the fit at its next step: until there is a first model,
+    /// long steps then end early. Without it they are completed.
+    fn signal(&self) -> Option<Signal> {
+        None
+    }
+
     /// Called with a sentence for the user when the fit deviates from what was requested.
     fn notice(&mut self, sentence: &str) {
         let _ = sentence;
@@ -95,6 +102,10 @@ impl Watch for Aside<'_> {
 
     fn aside(&mut self) -> Flow {
         self.0.aside()
+    }
+
+    fn signal(&self) -> Option<Signal> {
+        self.0.signal()
     }
 }
 
@@ -147,6 +158,7 @@ pub struct TraceRow {
     pub surrogate: f64,
     /// Unlabelled samples whose class differs from the end of the iteration before.
     pub flips: usize,
-    /// Seconds the step took.
+    /// Seconds the step took; 0 in a model that was loaded.
+    #[serde(skip)]
     pub seconds: f64,
 }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::matrix::{Matrix, squared_norm};
+use crate::{Real, stop};
 
 /// Queries whose distances to all references are found by one product.
 const TILE: usize = 64;
@@ -31,6 +31,7 @@ pub(super) fn each_query<T: Real, R: Send>(
     };
     let (left, right) = (centred(references), centred(queries));
     let norms: Vec<f64> = left.iter_columns().map(squared_norm).collect();
+    let stop = stop::armed();
     let tiles: Vec<Vec<R>> = (0..queries.columns().div_ceil(TILE))
         .into_par_iter()
         .map(|tile| {
@@ -42,7 +43,9 @@ pub(super) fn each_query<T: Real, R: Send>(
                 block.column_mut(at).copy_from_slice(right.column(query));
             }
             let mut products = Matrix::zeros(left.columns(), TILE);
-            products.set_product_here(left.transposed(), block.view());
+            if !stop.is_set() {
+                products.set_product_here(left.transposed(), block.view());
+            }
             let mut results = Vec::with_capacity(chosen.len());
             for (at, query) in chosen.enumerate() {
                 let own = squared_norm(right.column(query));

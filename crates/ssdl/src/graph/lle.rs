@@ -8,7 +8,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
 use crate::matrix::{Matrix, dot};
 use crate::sparse::Csr;
 use crate::wide::wide;
-use crate::{Real, Result};
+use crate::{Real, Result, stop};
 
 /// Share of the trace added to the diagonal of a singular Gram matrix.
 ///
@@ -60,10 +60,14 @@ pub fn barycentres<T: Real>(
 ) -> Vec<T> {
     let k = neighbours.k();
     let mut weights = vec![T::zero(); queries.columns() * k];
+    let stop = stop::armed();
     if k > 0 {
         weights.par_chunks_mut(k).enumerate().with_min_len(16).for_each_init(
             || Workspace::new(samples.rows(), k),
             |work, (i, out)| {
+                if stop.is_set() {
+                    return;
+                }
                 wide(
                     #[inline(always)]
                     || {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::matrix::{Matrix, View};
 use crate::wide::wide;
-use crate::{Error, Real, Result};
+use crate::{Error, Real, Result, stop};
 
 /// Samples compared at once: a tile of distances (512 kB in `f32`) stays in cache.
 const QUERIES: usize = 256;
@@ -95,11 +95,24 @@ impl Neighbours {
         let mut indices = vec![0; new.columns() * k];
         if k > 0 {
             let fast = Fast::new(samples, new, same);
+            let stop = stop::armed();
             indices.par_chunks_mut(QUERIES * k).enumerate().for_each(|(tile, out)| {
-                fast.tile(tile * QUERIES, k, out);
+                if stop.is_set() {
+                    any_others(tile * QUERIES, samples.columns(), k, out);
+                } else {
+                    fast.tile(tile * QUERIES, k, out);
+                }
             });
         }
         Self { k, indices }
+    }
+}
+
+/// Lists of the right form for a search that is cut short: the next samples, none of them twice.
+fn any_others(first: usize, count: usize, k: usize, out: &mut [u32]) {
+    for (query, list) in out.chunks_mut(k).enumerate() {
+        let others = (1..=k).map(|step| ((first + query + step) % count) as u32);
+        list.iter_mut().zip(others).for_each(|(slot, other)| *slot = other);
     }
 }
 

@@ -7,13 +7,14 @@ use std::time::Instant;
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
 use crate::fit::{
-    GRAPH_NOT_USED, Given, Start, Stop, Turns, Watch, preparation, scale_of_features, swallowed,
+    GRAPH_NOT_USED, Given, Learnt, Start, Stop, Turns, Watch, preparation, scale_of_features,
+    swallowed,
 };
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
 use crate::samples::prepare::{Pipeline, StepChoice};
 use crate::samples::weights::{self, ClassWeight, Weights};
-use crate::{Error, Labels, Matrix, Real, Result, Samples};
+use crate::{Error, Labels, Matrix, Real, Result, Samples, stop};
 
 /// How to run a fit; none of it is part of the method.
 #[derive(Clone)]
@@ -73,74 +74,101 @@ pub(super) fn fit<K: Learner, T: Real>(
     watch: &mut dyn Watch,
 ) -> Result<Model<T>> {
     knobs.check()?;
+    let signal = watch.signal();
     crate::threads::run(options.threads, || {
-        let started = Instant::now();
-        let (samples, start, weights) = weigh(samples, options)?;
-        check_labels(samples.labels(), watch)?;
-        let (features, labels) = samples.into_parts();
-        let is_fresh = options.preparation.is_none();
-        let doubt = scale_of_features(&features, &options.prepare, options.image.is_some());
-        doubt.iter().filter(|_| is_fresh).for_each(|sentence| watch.notice(sentence));
-        let (preparation, samples) = match &options.preparation {
-            Some(known) => (known.clone(), known.apply(features)?),
-            None => {
-                let (image, seed) = (options.image, options.seed);
-                let chosen = preparation::is_auto(&options.prepare)
-                    .then(|| preparation::choose(&features, &labels, image, seed));
-                let steps = chosen.as_deref().unwrap_or(&options.prepare);
-                Pipeline::fit(steps, features, image, seed)?
-            }
-        };
-        check_scale(&samples, watch);
-        let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
-        let start = start.as_deref();
-        let given = Given { samples, labels, weights, graph, start, seed: options.seed };
-        let mut knobs = knobs.clone();
-        knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
-        let sizes = given.sizes();
-        let needed = knobs.bytes(&sizes);
-        check_memory(needed, options.memory_limit)?;
-        // The fits aside come on top; without room for them the model is still worth having.
-        let aside = needed.saturating_add(hidden::bytes(&knobs, &sizes));
-        let has_room = options.memory_limit.is_none_or(|limit| aside <= limit);
-        let mut turns = Turns::new(watch);
-        if graph.is_some() && !K::DESCRIPTION.uses_graph {
-            turns.notice(GRAPH_NOT_USED);
-        }
-        if given.weights.given && !knobs.uses_weights() {
-            turns.notice(WEIGHTS_NOT_USED);
-        }
-        let learnt = knobs.learn(&given, &mut turns)?;
-        let known = learnt.calibration.filter(|_| options.calibrate);
-        let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
-            true if known.is_some() => known,
-            true if !has_room => {
-                turns.notice(
-                    "probabilities are not calibrated: the fits for it need more memory than allowed",
-                );
-                Some(Calibration::unknown())
-            }
-            true => match hidden::calibrate(&knobs, (&given, &learnt), &mut turns) {
-                Ok(found) => Some(found),
-                // Stopped after the fit itself: the model is whole.
-                Err(_) => Some(Calibration::unknown()),
-            },
-            false => None,
-        };
-        let origin = Origin {
-            calibration,
-            method: K::DESCRIPTION.name,
-            knobs: knobs.values(),
-            preparation,
-            image: options.image,
-            started,
-        };
-        let has_prior = origin.knobs.iter().any(|(name, _)| *name == "prior");
-        let model = Model::new(origin, given, learnt, turns.into_record());
-        let doubt = swallowed(&model.transduction().classes, model.training_labels(), has_prior);
-        doubt.iter().for_each(|sentence| watch.notice(sentence));
-        Ok(model)
+        stop::arm(signal, || learn(knobs, samples, options, watch))
     })
+}
+
+fn learn<K: Learner, T: Real>(
+    knobs: &K,
+    samples: Samples<T>,
+    options: &FitOptions<T>,
+    watch: &mut dyn Watch,
+) -> Result<Model<T>> {
+    let started = Instant::now();
+    let (samples, start, weights) = weigh(samples, options)?;
+    check_labels(samples.labels(), watch)?;
+    let (features, labels) = samples.into_parts();
+    let is_fresh = options.preparation.is_none();
+    let doubt = scale_of_features(&features, &options.prepare, options.image.is_some());
+    doubt.iter().filter(|_| is_fresh).for_each(|sentence| watch.notice(sentence));
+    let (preparation, samples) = match &options.preparation {
+        Some(known) => (known.clone(), known.apply(features)?),
+        None => {
+            let (image, seed) = (options.image, options.seed);
+            let chosen = preparation::is_auto(&options.prepare)
+                .then(|| preparation::choose(&features, &labels, image, seed));
+            let steps = chosen.as_deref().unwrap_or(&options.prepare);
+            Pipeline::fit(steps, features, image, seed)?
+        }
+    };
+    if stop::armed().is_set() {
+        return Err(Error::Cancelled);
+    }
+    check_scale(&samples, watch);
+    let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
+    let start = start.as_deref();
+    let given = Given { samples, labels, weights, graph, start, seed: options.seed };
+    let mut knobs = knobs.clone();
+    knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
+    let sizes = given.sizes();
+    let needed = knobs.bytes(&sizes);
+    check_memory(needed, options.memory_limit)?;
+    // The fits aside come on top; without room for them the model is still worth having.
+    let aside = needed.saturating_add(hidden::bytes(&knobs, &sizes));
+    let has_room = options.memory_limit.is_none_or(|limit| aside <= limit);
+    let mut turns = Turns::new(watch);
+    if graph.is_some() && !K::DESCRIPTION.uses_graph {
+        turns.notice(GRAPH_NOT_USED);
+    }
+    if given.weights.given && !knobs.uses_weights() {
+        turns.notice(WEIGHTS_NOT_USED);
+    }
+    let learnt = knobs.learn(&given, &mut turns)?;
+    // Without a first model, loops may have been cut short; from here on there is one.
+    if stop::armed().is_set() {
+        return Err(Error::Cancelled);
+    }
+    stop::disarm();
+    let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
+        true => Some(calibration(&knobs, (&given, &learnt), has_room, &mut turns)),
+        false => None,
+    };
+    let origin = Origin {
+        calibration,
+        method: K::DESCRIPTION.name,
+        knobs: knobs.values(),
+        preparation,
+        image: options.image,
+        started,
+    };
+    let has_prior = origin.knobs.iter().any(|(name, _)| *name == "prior");
+    let model = Model::new(origin, given, learnt, turns.into_record());
+    model.check()?;
+    let doubt = swallowed(&model.transduction().classes, model.training_labels(), has_prior);
+    doubt.iter().for_each(|sentence| watch.notice(sentence));
+    Ok(model)
+}
+
+/// How scores become probabilities.
+fn calibration<K: Learner, T: Real>(
+    knobs: &K,
+    (given, learnt): (&Given<'_, T>, &Learnt<T>),
+    has_room: bool,
+    turns: &mut Turns<'_>,
+) -> Calibration {
+    if let Some(known) = learnt.calibration {
+        return known;
+    }
+    if !has_room {
+        turns.notice(
+            "probabilities are not calibrated: the fits for it need more memory than allowed",
+        );
+        return Calibration::unknown();
+    }
+    // Stopped after the fit itself: the model is whole.
+    hidden::calibrate(knobs, (given, learnt), turns).unwrap_or_else(|_| Calibration::unknown())
 }
 
 /// The notice where weights are given to a method that cannot use them.
@@ -148,10 +176,10 @@ const WEIGHTS_NOT_USED: &str = "the weights are not used: with these knobs the m
                                 samples; those of weight zero are left out";
 
 /// The samples that take part, the start with their codes, and their weights.
-fn weigh<'a, T: Real>(
-    samples: Samples<T>,
-    options: &'a FitOptions<T>,
-) -> Result<(Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>)> {
+type Weighed<'a, T> = (Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>);
+
+/// Leaves out what has no weight.
+fn weigh<'a, T: Real>(samples: Samples<T>, options: &'a FitOptions<T>) -> Result<Weighed<'a, T>> {
     let of_samples = options.sample_weight.as_deref();
     let start = options.start.as_ref().map(Cow::Borrowed);
     let n_samples = samples.n_samples();

@@ -5,66 +5,82 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
+use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
+use serde_json::json;
 
+use super::checksum;
 use super::header::{self, Header, SavedAttachment, SavedTie, refuse};
-use super::tensor::{Tensor, dtype, from_little_endian};
+use super::tensor::{Tensor, all_finite, dtype, from_little_endian};
 use super::{CodingRule, Model, TieRule};
 use crate::classifier::Decision;
+use crate::codes::Coder;
 use crate::graph::Attachment;
 use crate::samples::prepare::{Pipeline, StepChoice};
 use crate::stored::{Source, Stored};
-use crate::{Error, Labels, Matrix, Real, Result};
+use crate::{Error, Labels, Matrix, Real, Result, files};
 
 impl<T: Real> Model<T> {
-    /// Writes the model; an existing file is replaced only once the new one is complete.
+    /// Writes the model; an existing file is replaced only once the new one is complete and on the
+    /// disk. See [`files::replace`].
     ///
     /// # Errors
-    /// If the folder or the disk does not allow it; the old file is then still there.
+    /// If the model could not be loaded again, or the folder or the disk does not allow it; the old
+    /// file is then still there.
     #[inline(never)]
     pub fn save(&self, path: &Path) -> Result<()> {
-        let io = |source| Error::Io { path: path.to_owned(), source };
-        let metadata = self.metadata().map_err(io)?;
-        if path.exists() && !path.is_file() {
-            return Err(io(std::io::Error::other("not a plain file: it would be replaced")));
-        }
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // The system's message without the name of the temporary file, which tells users nothing.
-        let plain = |error: std::io::Error| match error.raw_os_error() {
-            Some(number) => io(std::io::Error::from_raw_os_error(number)),
-            None => io(error),
-        };
-        let temporary =
-            tempfile::Builder::new().prefix(".ssdl-").tempfile_in(folder).map_err(plain)?;
-        safetensors::serialize_to_file(self.tensors(), Some(metadata), temporary.path())
-            .map_err(|e| io(as_io(e)))?;
-        // Serialising replaced the temporary file, so it is opened again.
-        let written = File::open(temporary.path()).map_err(io)?;
-        written.sync_all().map_err(io)?;
-        allow_others_to_read(&written).map_err(io)?;
-        temporary.persist(path).map_err(|e| io(e.error))?;
-        Ok(())
+        self.check()?;
+        files::replace(path, |file| self.write(file))
+            .map_err(|source| Error::Io { path: path.to_owned(), source })
     }
 
-    /// The bytes that [`Model::save`] writes.
+    /// The bytes that [`Model::save`] writes: the same for the same seed.
     ///
     /// # Errors
-    /// If the model cannot be written in this format; no such fitted model is known.
+    /// If the model could not be loaded again.
     #[inline(never)]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let io = |source| Error::Io { path: header::in_memory().to_owned(), source };
-        let metadata = self.metadata().map_err(io)?;
-        safetensors::serialize(self.tensors(), Some(metadata)).map_err(|e| io(as_io(e)))
+        self.check()?;
+        let mut bytes = Vec::new();
+        self.write(&mut bytes)
+            .map_err(|source| Error::Io { path: header::in_memory().to_owned(), source })?;
+        Ok(bytes)
+    }
+
+    /// Whether the model could be loaded after it was saved: every number is finite, every rule in its
+    /// range. One pass over the numbers; only small parts are copied.
+    pub(crate) fn check(&self) -> Result<()> {
+        let refuse = |what: String| Error::Diverged {
+            step: "result",
+            iteration: self.report.iterations,
+            what,
+        };
+        // Numbers that are not finite become null in JSON, and do not come back.
+        let text = serde_json::to_string(&self.header()).map_err(|e| refuse(e.to_string()))?;
+        let header: Header = serde_json::from_str(&text)
+            .map_err(|e| refuse(format!("its header has a number that is not finite: {e}")))?;
+        let tensors = self.tensors();
+        let views = tensors.iter().map(|(name, tensor)| {
+            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
+            view.map(|view| (name.clone(), view)).map_err(|e| refuse(e.to_string()))
+        });
+        let tensors = views.collect::<Result<_>>()?;
+        match (Parts { path: header::in_memory(), header, tensors }).sound::<T>() {
+            Ok(_) => Ok(()),
+            Err(Error::Format { reason, .. }) => Err(refuse(reason)),
+            Err(other) => Err(other),
+        }
     }
 
     /// Reads a model whose numbers are of this type.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a model, has another version or number type, or its
-    /// parts do not fit each other. Nothing larger than the file is allocated.
+    /// If the file cannot be read, is not a model, was changed after it was written, has another
+    /// version or number type, or its parts do not fit each other. Nothing larger than the file is
+    /// allocated.
     #[inline(never)]
     pub fn load(path: &Path) -> Result<Self> {
         // The header is read and checked before the body, so hostile bytes stay cheap.
@@ -88,12 +104,35 @@ impl<T: Real> Model<T> {
             let found = &header.precision;
             return Err(refuse(path, &format!("its numbers are {found}, expected {}", T::NAME)));
         }
+        if let Some(claimed) = &header.checksum {
+            checksum::verify(path, claimed, bytes)?;
+        }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
+        let tensors = tensors.tensors().into_iter().collect();
         Parts { path, header, tensors }.assemble()
     }
 
-    fn metadata(&self) -> std::io::Result<HashMap<String, String>> {
-        Ok(HashMap::from([("ssdl".to_owned(), serde_json::to_string(&self.header())?)]))
+    /// Writes the framing of safetensors with our header, then the tensors as they lie in memory.
+    fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let mut tensors = self.tensors();
+        // The format wants wide elements first, for alignment; the names make the order the same.
+        tensors.sort_by(|(a, x), (b, y)| y.width().cmp(&x.width()).then(a.cmp(b)));
+        let header = serde_json::to_string(&self.header())?;
+        let mut json = checksum::unsigned(&header);
+        let mut at = 0;
+        for (name, Tensor { dtype, shape, bytes }) in &tensors {
+            let offsets = [at, at + bytes.len()];
+            at = offsets[1];
+            let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": offsets});
+            json.insert(name.clone(), entry);
+        }
+        let mut head = serde_json::to_string(&json)?;
+        head.push_str(&" ".repeat(head.len().next_multiple_of(8) - head.len()));
+        let mut head = [&(head.len() as u64).to_le_bytes(), head.as_bytes()].concat();
+        let bodies = tensors.iter().map(|(_, tensor)| &*tensor.bytes);
+        checksum::sign(&mut head, bodies.clone());
+        out.write_all(&head)?;
+        bodies.into_iter().try_for_each(|body| out.write_all(body))
     }
 
     fn header(&self) -> Header {
@@ -119,7 +158,9 @@ impl<T: Real> Model<T> {
             }),
             decision: self.decision.saved(),
             calibration: self.calibration,
+            naming: self.naming.clone(),
             report: self.report.clone(),
+            checksum: None,
         }
     }
 
@@ -151,56 +192,44 @@ impl<T: Real> Model<T> {
     }
 }
 
-fn as_io(error: safetensors::SafeTensorError) -> std::io::Error {
-    match error {
-        safetensors::SafeTensorError::IoError(source) => source,
-        other => std::io::Error::other(other.to_string()),
-    }
-}
-
-/// Makes the file readable for everyone, as files usually are; temporary files are private.
-fn allow_others_to_read(file: &File) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
-    #[cfg(not(unix))]
-    let _ = file;
-    Ok(())
-}
-
 /// A file whose framing is sound; its contents are not checked yet.
 struct Parts<'a> {
     path: &'a Path,
     header: Header,
-    tensors: SafeTensors<'a>,
+    tensors: HashMap<String, TensorView<'a>>,
+}
+
+/// All of a model that is small; the large arrays beside it are known to be sound.
+struct Sound<T> {
+    labels: Labels,
+    preparation: Pipeline<T>,
+    coder: Option<Coder>,
+    tie: Option<TieRule<T>>,
+    decision: Decision<T>,
+    image: Option<[usize; 2]>,
+    n_codes: usize,
+}
+
+impl<T: Real> Sound<T> {
+    fn keeps_samples(&self) -> bool {
+        self.tie.is_some() || (self.decision.needs_samples() && self.coder.is_some())
+    }
 }
 
 impl Parts<'_> {
     fn assemble<T: Real>(self) -> Result<Model<T>> {
-        if self.header.tie.is_some() && self.header.n_atoms == 0 {
-            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
-        }
-        let labels = self.labels()?;
-        // A shape that does not fit the samples is ignored; steps that need it are then refused.
-        let image = self.header.image;
-        let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
-        let preparation = self.preparation::<T>(image)?;
-        let (n, n_prepared) = (labels.len(), preparation.n_prepared());
-        let dictionary = self.dictionary(n_prepared)?;
-        let n_atoms = dictionary.as_ref().map(|rule| rule.atoms.columns());
-        let n_codes = n_atoms.unwrap_or(n_prepared);
+        let sound = self.sound::<T>()?;
+        let (n, n_prepared) = (sound.labels.len(), sound.preparation.n_prepared());
+        let keeps_samples = sound.keeps_samples();
+        let Sound { labels, preparation, coder, tie, decision, image, n_codes } = sound;
+        let dictionary = match coder {
+            Some(coder) => {
+                Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_codes)?, coder })
+            }
+            None => None,
+        };
         let codes = self.matrix("codes", n_codes, n)?;
-        let sizes = (n_atoms, n_codes, n_prepared);
-        let attachment = |count: usize| self.attachment(count);
-        let decision = Decision::restore(&self.header.decision, &self, &labels, sizes, attachment)?;
         let calibration = self.header.calibration;
-        if calibration.is_some_and(|found| !found.is_sound()) {
-            return Err(refuse(self.path, &"its calibration is out of range"));
-        }
-        let tie = self.tie(n)?;
-        let keeps_samples = tie.is_some() || (decision.needs_samples() && dictionary.is_some());
         let training =
             if keeps_samples { Some(self.matrix("training", n_prepared, n)?) } else { None };
         Ok(Model {
@@ -215,20 +244,55 @@ impl Parts<'_> {
             decision,
             calibration,
             image,
+            naming: self.header.naming,
             report: self.header.report,
         })
     }
 
-    fn dictionary<T: Real>(&self, n_prepared: usize) -> Result<Option<CodingRule<T>>> {
+    /// Checks everything, and copies nothing large.
+    fn sound<T: Real>(&self) -> Result<Sound<T>> {
+        if self.header.tie.is_some() && self.header.n_atoms == 0 {
+            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
+        }
+        let names = self.header.naming.features.as_ref();
+        if names.is_some_and(|names| names.len() != self.header.n_features) {
+            return Err(refuse(self.path, &"its names of features do not match their number"));
+        }
+        let labels = self.labels()?;
+        // A shape that does not fit the samples is ignored; steps that need it are then refused.
+        let image = self.header.image;
+        let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
+        let preparation = self.preparation::<T>(image)?;
+        let (n, n_prepared) = (labels.len(), preparation.n_prepared());
+        let coder = self.coder()?;
+        let n_atoms = coder.map(|_| self.header.n_atoms);
+        let n_codes = n_atoms.unwrap_or(n_prepared);
+        if let Some(n_atoms) = n_atoms {
+            self.check_matrix::<T>("atoms", n_prepared, n_atoms)?;
+        }
+        self.check_matrix::<T>("codes", n_codes, n)?;
+        let sizes = (n_atoms, n_codes, n_prepared);
+        let attachment = |count: usize| self.attachment(count);
+        let decision = Decision::restore(&self.header.decision, self, &labels, sizes, attachment)?;
+        if self.header.calibration.is_some_and(|found| !found.is_sound()) {
+            return Err(refuse(self.path, &"its calibration is out of range"));
+        }
+        let tie = self.tie(n)?;
+        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes };
+        if sound.keeps_samples() {
+            self.check_matrix::<T>("training", n_prepared, n)?;
+        }
+        Ok(sound)
+    }
+
+    fn coder(&self) -> Result<Option<Coder>> {
         match (self.header.n_atoms, self.header.coder) {
             (0, _) => Ok(None),
             (_, None) => Err(refuse(self.path, &"it has atoms, but no way to code with them")),
             (_, Some(coder)) if !coder.is_sound() => {
                 Err(refuse(self.path, &"its coding rule is out of range"))
             }
-            (n_atoms, Some(coder)) => {
-                Ok(Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_atoms)?, coder }))
-            }
+            (_, coder) => Ok(coder),
         }
     }
 
@@ -272,7 +336,7 @@ impl Parts<'_> {
             self.header.prepare.iter().map(|text| text.parse()).collect();
         let plans = plans.map_err(|e| refuse(self.path, &e))?;
         let mut find = |name: &str| {
-            let tensor = self.tensors.tensor(name).ok()?;
+            let tensor = self.tensors.get(name)?;
             let &[columns, rows] = tensor.shape() else { return None };
             (tensor.dtype() == dtype::<T>())
                 .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
@@ -281,21 +345,31 @@ impl Parts<'_> {
             .map_err(|e| refuse(self.path, &e))
     }
 
-    fn tensor(&self, name: &str) -> Result<safetensors::tensor::TensorView<'_>> {
-        self.tensors.tensor(name).map_err(|_| refuse(self.path, &format!("`{name}` is missing")))
+    fn tensor(&self, name: &str) -> Result<&TensorView<'_>> {
+        self.tensors.get(name).ok_or_else(|| refuse(self.path, &format!("`{name}` is missing")))
     }
 
     /// A tensor `[columns, rows]`.
     fn matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
-        if columns == 0 {
-            return Err(refuse(self.path, &format!("`{name}` is empty")));
-        }
-        let data = self.numbers(name, &[columns, rows])?;
-        Matrix::from_columns(rows, columns, data)
+        self.check_matrix::<T>(name, rows, columns)?;
+        Matrix::from_columns(rows, columns, from_little_endian(self.tensor(name)?.data()))
             .ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
     }
 
+    fn check_matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<()> {
+        if columns == 0 {
+            return Err(refuse(self.path, &format!("`{name}` is empty")));
+        }
+        self.check_numbers::<T>(name, &[columns, rows])
+    }
+
     fn numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
+        self.check_numbers::<T>(name, shape)?;
+        Ok(from_little_endian(self.tensor(name)?.data()))
+    }
+
+    /// Whether a tensor has this shape and only finite numbers.
+    fn check_numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<()> {
         let tensor = self.tensor(name)?;
         if tensor.dtype() != dtype::<T>() || tensor.shape() != shape {
             return Err(refuse(
@@ -308,11 +382,10 @@ impl Parts<'_> {
                 ),
             ));
         }
-        let values: Vec<T> = from_little_endian(tensor.data());
-        if values.iter().any(|v| !v.is_finite()) {
+        if !all_finite::<T>(tensor.data()) {
             return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
         }
-        Ok(values)
+        Ok(())
     }
 }
 

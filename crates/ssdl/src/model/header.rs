@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::FitReport;
+use super::{FitReport, Naming};
 use crate::classifier::{Calibration, SavedDecision};
 use crate::codes::Coder;
 use crate::graph::Rule;
@@ -44,7 +44,12 @@ pub(super) struct Header {
     /// How scores become probabilities; `None` leaves that to the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    #[serde(flatten)]
+    pub naming: Naming,
     pub report: FitReport,
+    /// The checksum beside the header; files of earlier versions have none.
+    #[serde(skip)]
+    pub checksum: Option<String>,
 }
 
 /// The graph's pull on new samples; the attachment and the training samples are stored elsewhere.
@@ -133,10 +138,15 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
     file.take(announced).read_to_end(&mut json).map_err(io)?;
     let envelope: Envelope = serde_json::from_slice(&json)
         .map_err(|e| refuse(path, &format!("its header is not that of a safetensors file: {e}")))?;
-    let metadata = envelope.metadata.unwrap_or_default();
+    let mut metadata = envelope.metadata.unwrap_or_default();
+    let checksum = metadata.remove("checksum");
     let text = metadata
         .get("ssdl")
         .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
+    // A checksum under a name that was damaged must not pass for a file that has none.
+    if let Some(stranger) = metadata.keys().find(|name| *name != "ssdl") {
+        return Err(refuse(path, &format!("its header has a strange entry `{stranger}`")));
+    }
     let version: Version = serde_json::from_str(text)
         .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
     if version.format != FORMAT {
@@ -156,7 +166,8 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
         let old: Value = serde_json::from_str(text).map_err(unreadable)?;
         return serde_json::from_value(from_version_2(old)).map_err(unreadable);
     }
-    serde_json::from_str(text).map_err(unreadable)
+    let header: Header = serde_json::from_str(text).map_err(unreadable)?;
+    Ok(Header { checksum, ..header })
 }
 
 /// A header of version 2 in the form of version 3: one rule for new samples became a coder, a tie and

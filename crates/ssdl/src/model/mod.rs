@@ -1,9 +1,11 @@
 //! 6. What comes out: a model that codes and classifies new samples.
 
 mod any;
+mod checksum;
 mod explain;
 mod file;
 mod header;
+mod naming;
 mod query;
 mod report;
 mod seen;
@@ -11,6 +13,7 @@ mod tensor;
 
 pub use any::AnyModel;
 pub use explain::{Explanation, Neighbour, Part};
+pub use naming::Naming;
 pub use query::representatives;
 pub use report::FitReport;
 pub use seen::{OutOfSample, Seen};
@@ -42,6 +45,7 @@ pub struct Model<T> {
     /// How scores become probabilities; `None` leaves that to the decision.
     calibration: Option<Calibration>,
     image: Option<[usize; 2]>,
+    naming: Naming,
     report: FitReport,
 }
 
@@ -138,6 +142,7 @@ impl<T: Real> Model<T> {
             decision: learnt.decision,
             calibration: origin.calibration,
             image: origin.image,
+            naming: Naming::default(),
             report,
         }
     }

@@ -30,9 +30,12 @@ pub struct FitReport {
     /// The methods that were compared, where there was a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<Compared>,
-    /// Seconds for the graph.
+    /// Seconds for the graph. Files do not keep times, so that the same seed gives the same bytes:
+    /// all are 0 in a model that was loaded.
+    #[serde(skip)]
     pub graph_seconds: f64,
     /// Seconds in all.
+    #[serde(skip)]
     pub seconds: f64,
 }
 

@@ -30,18 +30,10 @@ impl<'a, T: Real> From<Stored<'a, T>> for Tensor<'a> {
     }
 }
 
-impl safetensors::View for Tensor<'_> {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
+impl Tensor<'_> {
+    /// Bits of one element.
+    pub fn width(&self) -> usize {
+        self.dtype.bitsize()
     }
 }
 
@@ -59,6 +51,12 @@ fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
             bytes.chunks_exact(size_of::<T>()).flat_map(|b| b.iter().rev()).copied().collect(),
         )
     }
+}
+
+/// Whether all numbers are finite, without a copy of them.
+pub(super) fn all_finite<T: Real>(bytes: &[u8]) -> bool {
+    // Parts of a page or so: the copy of each stays in cache.
+    bytes.chunks(4096).all(|part| from_little_endian::<T>(part).iter().all(|v| v.is_finite()))
 }
 
 pub(super) fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {

@@ -17,6 +17,7 @@ mod given;
 mod graph_methods;
 mod hostile_files;
 mod image_preparation;
+mod interrupted;
 mod kernels;
 mod label_spreading;
 mod learner;

@@ -82,7 +82,6 @@ fn weights_act_or_are_refused<T: Real>(method: &dyn Method<T>) {
         let (p, q) = (plain.predict(new.clone()).unwrap(), model.predict(new).unwrap());
         let same = p.probabilities == q.probabilities;
         assert_eq!(same, told, "{}: weights act, or the user is told", label(method));
-        assert_eq!(told, method.describe().name == "nearest-mean", "{}", label(method));
     }
 }
 
@@ -93,7 +92,11 @@ fn weights_act_or_the_user_is_told() {
 
 fn balanced_leaves_even_labels_alone<T: Real>(method: &dyn Method<T>) {
     let (samples, _) = small_problem::<T>(24);
-    // Methods that hold labels near expected shares do not do so where the user balances them.
+    // Methods that hold labels near expected shares do not do so where the user balances them; `auto`
+    // has no knobs for its member that does.
+    if method.describe().name == "auto" {
+        return;
+    }
     let knobs = [("balance", "0"), ("prior", "even")];
     let balanced = FitOptions { class_weight: Some(ClassWeight::Balanced), ..options() };
     let plain = fit(method, &knobs, samples.clone()).unwrap();

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
-use crate::Real;
 use crate::matrix::{Matrix, axpy};
 use crate::wide::wide;
+use crate::{Real, stop};
 
 /// Samples handed to a thread at once.
 const CHUNK: usize = 4;
@@ -70,11 +70,15 @@ impl Coordinate {
             tolerance: T::of(self.tolerance),
             direct: self.direct,
         };
+        let stop = stop::armed();
         let gap = codes
             .par_columns_mut()
             .enumerate()
             .with_min_len(CHUNK)
             .map_init(WorkingSet::new, |set, (j, code)| {
+                if stop.is_set() {
+                    return 0.0;
+                }
                 set.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
             })
             .reduce(|| 0.0, f64::max);

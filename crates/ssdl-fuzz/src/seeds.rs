@@ -1,0 +1,161 @@
+//! The sound inputs.
+
+use std::io::Write;
+
+use ssdl::fit::Silent;
+use ssdl::methods::{self, FitOptions};
+use ssdl::{Labels, Matrix, Samples};
+
+macro_rules! fixture {
+    ($name:literal) => {
+        include_bytes!(concat!("../../ssdl-data/tests/fixtures/", $name)).to_vec()
+    };
+}
+
+pub fn text() -> Vec<Vec<u8>> {
+    let texts = [
+        "length,width,kind\n5.1,3.5,rose\n4.9,3.0,\n1e-3,-2,tulip\n",
+        "5.1;3.5;a\n4.9;3.0;b\n",
+        "\u{feff}\"a, b\",c\r\n1,\"2\"\r\n\r\n3,4\r\n",
+        "1\t2\tx\n3\t4\tNA\n",
+        "# comment\n  1 2 3\n4 5 6\n",
+        "label\na\n\nb\n-1\nnan\n",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+pub fn npy() -> Vec<Vec<u8>> {
+    vec![
+        fixture!("samples_little_f8.npy"),
+        fixture!("samples_fortran.npy"),
+        fixture!("labels_words.npy"),
+        fixture!("version2.npy"),
+        fixture!("images.npy"),
+        fixture!("labels_bytes.npy"),
+        fixture!("samples_little_f2.npy"),
+    ]
+}
+
+pub fn npz() -> Vec<Vec<u8>> {
+    vec![
+        fixture!("stored.npz"),
+        fixture!("packed.npz"),
+        fixture!("two.npz"),
+        fixture!("unnamed.npz"),
+    ]
+}
+
+pub fn idx() -> Vec<Vec<u8>> {
+    vec![
+        fixture!("images-idx3-ubyte"),
+        fixture!("samples_byte.idx"),
+        fixture!("samples_double.idx"),
+        fixture!("samples_float.idx"),
+    ]
+}
+
+pub fn mat() -> Vec<Vec<u8>> {
+    vec![
+        fixture!("rows.mat"),
+        fixture!("rows_packed.mat"),
+        fixture!("images.mat"),
+        fixture!("big_endian.mat"),
+        fixture!("complex.mat"),
+        fixture!("columns.mat"),
+    ]
+}
+
+pub fn safetensors() -> Vec<Vec<u8>> {
+    vec![fixture!("both.safetensors"), fixture!("half.safetensors")]
+}
+
+pub fn images() -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    let grey = image::GrayImage::from_fn(6, 4, |x, y| image::Luma([(40 * x + y) as u8]));
+    let colour = image::RgbImage::from_fn(5, 5, |x, y| image::Rgb([(50 * x) as u8, 9, y as u8]));
+    for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg, image::ImageFormat::Pnm] {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        if grey.write_to(&mut bytes, format).is_ok() {
+            found.push(bytes.into_inner());
+        }
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        if colour.write_to(&mut bytes, format).is_ok() {
+            found.push(bytes.into_inner());
+        }
+    }
+    found.push(b"P2 3 2 255\n1 2 3\n4 5 6\n".to_vec());
+    found.push(b"P1 2 2\n1 0\n0 1\n".to_vec());
+    found
+}
+
+pub fn packed() -> Vec<Vec<u8>> {
+    let pack = |bytes: Vec<u8>| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let written = packed.write_all(&bytes);
+        written.and_then(|()| packed.finish()).unwrap_or_default()
+    };
+    let mut found: Vec<Vec<u8>> = [text(), idx(), npy()].into_iter().flatten().map(pack).collect();
+    found.push(fixture!("images-idx3-short.gz"));
+    found.push(fixture!("labels-idx1-ubyte.gz"));
+    // Much of little.
+    found.push(pack(vec![b'1'; 1 << 20]));
+    found
+}
+
+/// Models of every method, with their checksums and without: so that more than the checksum is tried.
+pub fn models() -> Vec<Vec<u8>> {
+    let features =
+        Matrix::from_fn(6, 18, |i, j| (j % 3 == i % 3) as u8 as f64 + 0.1 * ((i * j) as f64).sin());
+    let names: Vec<Option<&str>> =
+        (0..18).map(|j| (j < 9).then(|| ["a", "b", "c"][j % 3])).collect();
+    let mut found = Vec::new();
+    for method in methods::all::<f64>() {
+        let Ok(samples) = Samples::new(features.clone(), Labels::from_names(&names)) else {
+            continue;
+        };
+        let options = FitOptions { threads: 1, image: Some([2, 3]), ..FitOptions::default() };
+        let model = method.fit(&[], samples, &options, &mut Silent);
+        if let Ok(bytes) = model.and_then(|model| model.to_bytes()) {
+            found.extend(unchecked(&bytes));
+            found.push(bytes);
+        }
+    }
+    found
+}
+
+/// The same file without its checksum.
+fn unchecked(bytes: &[u8]) -> Option<Vec<u8>> {
+    let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()?;
+    let mut json: serde_json::Value = serde_json::from_slice(bytes.get(8..8 + length)?).ok()?;
+    json["__metadata__"].as_object_mut()?.remove("checksum");
+    let json = json.to_string();
+    let length = (json.len() as u64).to_le_bytes();
+    Some([&length[..], json.as_bytes(), bytes.get(8 + bytes_of(bytes)?..)?].concat())
+}
+
+fn bytes_of(bytes: &[u8]) -> Option<usize> {
+    usize::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()
+}
+
+pub fn plans() -> Vec<Vec<u8>> {
+    ssdl_experiments::KNOWN.iter().map(|(_, text)| text.as_bytes().to_vec()).collect()
+}
+
+pub fn rows() -> Vec<Vec<u8>> {
+    let first =
+        |text: &str| text.lines().take(4).map(|line| format!("{line}\n")).collect::<String>();
+    let all = [
+        include_str!("../../../results/digits.csv"),
+        include_str!("../../../results/laplacians.csv"),
+    ];
+    all.map(|text| first(text).into_bytes()).to_vec()
+}
+
+pub fn knobs() -> Vec<Vec<u8>> {
+    let texts = [
+        "method = \"ssdl-ga\"\nprepare = [\"scale=5\"]\n\n[knobs]\nn_atoms = 30\nsparsity = 0.2\n",
+        "method = \"ussdl\"\nprepare = [\"standardise\", \"pca=5\"]\n\n[knobs]\nmax_iterations = 3\n",
+        "method = \"linear-svm\"\nprepare = [\"join=[deskew,gradients=9/4/2 | deskew]\"]\n[knobs]\n",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
