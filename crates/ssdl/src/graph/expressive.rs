@@ -12,7 +12,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
-use crate::{Error, Real, Result};
+use crate::{Error, Real, Result, stop};
 
 /// Samples whose products with all others are taken at once.
 const TILE: usize = 256;
@@ -123,6 +123,7 @@ pub(super) fn express<T: Real>(
     let rounding = |i: usize| {
         ROUNDINGS * T::epsilon().wide() * longest * squared_norm(queries.column(i)).sqrt()
     };
+    let stop = stop::armed();
     for first in (0..queries.columns()).step_by(TILE) {
         let range = first..(first + TILE).min(queries.columns());
         let mut tile: Vec<Written<T>> = range
@@ -138,7 +139,7 @@ pub(super) fn express<T: Real>(
             .collect();
         for _ in 0..MAX_ROUNDS {
             let open: Vec<usize> = (0..tile.len()).filter(|&at| !tile[at].done).collect();
-            if open.is_empty() {
+            if open.is_empty() || stop.is_set() {
                 break;
             }
             let left = Matrix::from_columns(

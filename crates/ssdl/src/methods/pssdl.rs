@@ -361,16 +361,12 @@ impl<'a, T: Real> State<'a, T> {
         let (atoms, codes, dead) = (self.atoms, self.codes, self.dead);
         Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
-            decision: Decision::softmax(classifier),
             tie: (strength > 0.0).then_some(Tie {
                 manifold: strength,
                 attachment,
                 reconstructions: None,
             }),
-            selection: None,
-            calibration: None,
-            compared: Vec::new(),
-            stop,
+            ..Learnt::new(Decision::softmax(classifier), stop)
         }
     }
 }

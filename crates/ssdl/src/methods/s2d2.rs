@@ -106,12 +106,7 @@ impl Learner for S2d2 {
         let dead = state.dead();
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms: state.atoms, codes, coder, dead, revived: 0 }),
-            decision: by_residuals(class_of_atoms, labels, 0.0),
-            tie: None,
-            selection: None,
-            calibration: None,
-            compared: Vec::new(),
-            stop,
+            ..Learnt::new(by_residuals(class_of_atoms, labels, 0.0), stop)
         })
     }
 }

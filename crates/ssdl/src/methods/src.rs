@@ -90,11 +90,6 @@ pub(super) fn learn<T: Real>(
     let cost = if coder.is_by_class() { sparsity } else { 0.0 };
     Ok(Learnt {
         dictionary: Some(Dictionary { atoms, codes, coder, dead: 0, revived: 0 }),
-        decision: by_residuals(class_of_atoms, labels, cost),
-        tie: None,
-        selection: None,
-        calibration: None,
-        compared: Vec::new(),
-        stop: Stop::Converged,
+        ..Learnt::new(by_residuals(class_of_atoms, labels, cost), Stop::Converged)
     })
 }

@@ -157,12 +157,7 @@ impl Learner for SsdLp {
         let codes = coder.code_with(samples, &atoms, &class_of_atoms, None);
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead: 0, revived: 0 }),
-            decision: by_residuals(class_of_atoms, labels, self.sparsity),
-            tie: None,
-            selection: None,
-            calibration: None,
-            compared: Vec::new(),
-            stop,
+            ..Learnt::new(by_residuals(class_of_atoms, labels, self.sparsity), stop)
         })
     }
 }

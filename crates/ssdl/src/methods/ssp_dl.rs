@@ -148,16 +148,12 @@ impl Learner for SspDl {
         let coder = Coder::Half { sparsity: self.sparsity };
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),
-            decision: by_residuals(owners, labels, 0.0),
             tie: (self.manifold > 0.0).then_some(Tie {
                 manifold: self.manifold,
                 attachment,
                 reconstructions: None,
             }),
-            selection: None,
-            calibration: None,
-            compared: Vec::new(),
-            stop,
+            ..Learnt::new(by_residuals(owners, labels, 0.0), stop)
         })
     }
 }

@@ -125,12 +125,7 @@ impl Learner for SsrD {
         let atoms = state.atoms;
         Ok(Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead: 0, revived: 0 }),
-            decision: by_residuals(owners, labels, 0.0),
-            tie: None,
-            selection: None,
-            calibration: None,
-            compared: Vec::new(),
-            stop,
+            ..Learnt::new(by_residuals(owners, labels, 0.0), stop)
         })
     }
 }
