@@ -24,7 +24,7 @@ crate::knobs! {
     ///
     /// ```
     /// use ssdl::methods::Pssdl;
-    /// let method = Pssdl::new().n_atoms(100).balance(0.8);
+    /// let method = Pssdl::new().n_atoms(100).graph_share(0.8);
     /// ```
     pub struct Pssdl {
         /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
@@ -34,7 +34,7 @@ crate::knobs! {
         /// Weight of both graphs; scales with inverse squared lengths.
         manifold "": f64 = 0.04, From(0.0);
         /// Share of the graph of all samples; the rest is that of the classes.
-        balance "β beta": f64 = 0.5, Between(0.0, 1.0);
+        graph_share "β beta": f64 = 0.5, Between(0.0, 1.0);
         /// Weight of the classifier in the codes.
         discrimination "": f64 = 1.0, From(0.0);
         /// Weight of half the squared norm of the classifier; scales with squared lengths.
@@ -64,7 +64,7 @@ const DESCRIPTION: Description = Description {
 +(1-\beta)\operatorname{tr}A(L_W-L_B)A^\top+\beta\operatorname{tr}ALA^\top",
     objective_text: "sum_i |x_i - D a_i|^2 / (2 s_i^2) + |A|_1 / z + |D|^2 / (2 s_d^2)\n\
 + discrimination sum_labelled (log sum_c exp(w_c'a_i) - w_y'a_i) + ridge |W|^2 / 2\n\
-+ manifold ((1 - balance) tr A (L_W - L_B) A' + balance tr A L A')",
++ manifold ((1 - graph_share) tr A (L_W - L_B) A' + graph_share tr A L A')",
     summary: "Codes have a Laplace prior, samples a noise of their own, classes a softmax of the \
 codes; graphs keep neighbours together and classes apart. The scales of noise and codes are estimated \
 once and then kept, because the model is unbounded in them. Not all of the article could be read; what \
@@ -74,8 +74,8 @@ it leaves open was found by experiment.",
     uses_graph: true,
     coding: "group",
     published: &[
-        ("USPS", &[("n_atoms", "200"), ("sparsity", "0.5"), ("balance", "0.5")]),
-        ("MNIST", &[("n_atoms", "200"), ("sparsity", "0.5"), ("balance", "0.5")]),
+        ("USPS", &[("n_atoms", "200"), ("sparsity", "0.5"), ("graph_share", "0.5")]),
+        ("MNIST", &[("n_atoms", "200"), ("sparsity", "0.5"), ("graph_share", "0.5")]),
     ],
 };
 
@@ -181,10 +181,12 @@ impl<'a, T: Real> State<'a, T> {
     ) -> Result<Self> {
         let Given { samples, labels, .. } = given;
         let (n, p, count) = (samples.rows(), atoms.columns(), samples.columns());
-        let Pssdl { manifold, balance, .. } = *knobs;
+        let Pssdl { manifold, graph_share, .. } = *knobs;
         let both = laplacian.bound().iter().zip(by_class.bound());
         let graph_bound = both
-            .map(|(all, own)| manifold * (balance * all.wide() + (1.0 - balance) * own.wide()))
+            .map(|(all, own)| {
+                manifold * (graph_share * all.wide() + (1.0 - graph_share) * own.wide())
+            })
             .collect();
         let gram = atoms.gram();
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
@@ -237,13 +239,13 @@ impl<'a, T: Real> State<'a, T> {
 
     /// $A\mathcal M$ of both graphs with their weights.
     fn graph_pull(&self) -> Matrix<T> {
-        let Pssdl { manifold, balance, .. } = *self.knobs;
+        let Pssdl { manifold, graph_share, .. } = *self.knobs;
         let mut pull = Matrix::zeros(self.codes.rows(), self.codes.columns());
         self.laplacian.pull(&self.codes, &mut Matrix::zeros(0, 0), &mut pull);
-        let factor = T::of(manifold * balance);
+        let factor = T::of(manifold * graph_share);
         pull.as_mut_slice().iter_mut().for_each(|v| *v *= factor);
         let own = self.by_class.pull(&self.codes);
-        axpy(T::of(manifold * (1.0 - balance)), own.as_slice(), pull.as_mut_slice());
+        axpy(T::of(manifold * (1.0 - graph_share)), own.as_slice(), pull.as_mut_slice());
         pull
     }
 
@@ -327,14 +329,14 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     fn objective(&self) -> Objective {
-        let Pssdl { manifold, balance, discrimination, ridge, .. } = *self.knobs;
+        let Pssdl { manifold, graph_share, discrimination, ridge, .. } = *self.knobs;
         let misfit = self.residuals().iter().zip(&self.noise).map(|(r, s)| r / (2.0 * s)).sum();
         let known = self.codes.select_columns(&self.known);
         let scores = Matrix::of_product(self.weights.transposed(), known.view());
         let loss = softmax_loss(&scores, &self.classes);
         let size = 0.5 * ridge * self.weights.squared_norm();
-        let all = balance * self.laplacian.energy(&self.codes);
-        let own = (1.0 - balance) * self.by_class.energy(&self.codes);
+        let all = graph_share * self.laplacian.energy(&self.codes);
+        let own = (1.0 - graph_share) * self.by_class.energy(&self.codes);
         Objective::new([
             ("reconstruction", misfit),
             ("sparsity", absolute_sum(self.codes.as_slice()) / self.scale),
@@ -357,7 +359,7 @@ impl<'a, T: Real> State<'a, T> {
         let mut classifier = LinearClassifier { weights: self.weights, bias };
         classifier.silence_absent(&given.labels.counts());
         let coder = Coder::Lasso { sparsity: 2.0 * median / self.scale };
-        let strength = 2.0 * median * self.knobs.manifold * self.knobs.balance;
+        let strength = 2.0 * median * self.knobs.manifold * self.knobs.graph_share;
         let (atoms, codes, dead) = (self.atoms, self.codes, self.dead);
         Learnt {
             dictionary: Some(Dictionary { atoms, codes, coder, dead, revived: 0 }),

@@ -5,7 +5,7 @@
 
 use super::{Description, Learner};
 use crate::codes::Coder;
-use crate::dictionary::{Blocks, Statistics};
+use crate::dictionary::{Blocks, Statistics, to_length_one};
 use crate::fit::{
     Dictionary, Given, Learnt, Objective, Sizes, SolverKnobs, Stop, Turns, by_residuals,
     squared_lengths,
@@ -70,16 +70,20 @@ pub(super) fn learn<T: Real>(
     sparsity: f64,
 ) -> Result<Learnt<T>> {
     let Given { samples, labels, .. } = given;
-    let known = labels.labelled();
-    let (own, of_known) = (samples.select_columns(&known), labels.select(&known));
-    // All labelled samples are atoms, so none is needed to fill up a class.
-    let none = Matrix::zeros(labels.classes().len(), known.len());
-    let (atoms, blocks) = Blocks::first_atoms(&own, &of_known, known.len(), &none, given.seed);
-    let class_of_atoms = blocks.class_of_atoms();
+    let mut known = labels.labelled();
+    // In the order of the samples, which the names of the classes do not change; side by side only where
+    // each class is on its own.
+    if coder.is_by_class() {
+        known.sort_by_key(|&j| labels.assigned()[j]);
+    }
+    let mut atoms = samples.select_columns(&known);
+    (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
+    let class_of_atoms: Vec<Option<usize>> = known.iter().map(|&j| labels.assigned()[j]).collect();
     let codes = coder.code_with(samples, &atoms, &class_of_atoms, None);
     let misfit = if coder.is_by_class() {
         let norms = squared_lengths(samples);
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
+        let blocks = Blocks::of_sizes(&labels.counts());
         blocks.energies(&atoms.gram(), &rhs, &codes, &norms).left.as_slice().iter().sum()
     } else {
         let sums = Statistics::of(samples, &codes, samples.squared_norm());
