@@ -26,7 +26,7 @@ crate::knobs! {
         /// Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per class, up to 200.
         n_atoms "p": AtomCount = AtomCount::Auto, AutoOrFrom(1);
         /// Weight of the rows of coefficients.
-        sparsity "λ lambda": f64 = 0.1, From(0.0);
+        sparsity "λ lambda": f64 = 1.0, From(0.0);
         /// Power of the length of a row: the lower, the fewer rows a class uses.
         power "q": f64 = 1.0, Between(0.0, 2.0);
         /// Power of the residual of a sample: the lower, the less outliers count.
