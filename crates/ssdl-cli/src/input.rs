@@ -49,14 +49,15 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         max_unpacked: args.unpack_limit,
     };
     let mut table = ssdl_data::read(&args.data, &options)?;
-    if let Some(name) = &args.weight_column {
-        if !table.split_off_weights(name) && n_features.is_none() {
-            return Err(Failure::Failed(format!(
-                "{}: no column `{name}` of weights; its feature columns are {}",
-                args.data.display(),
-                table.feature_names.map_or("without names".into(), |names| names.join(", "))
-            )));
-        }
+    if let Some(name) = &args.weight_column
+        && !table.split_off_weights(name)
+        && n_features.is_none()
+    {
+        return Err(Failure::Failed(format!(
+            "{}: no column `{name}` of weights; its feature columns are {}",
+            args.data.display(),
+            table.feature_names.map_or("without names".into(), |names| names.join(", "))
+        )));
     }
     if let Some(path) = &args.labels {
         let labels = labels(path, args)?;

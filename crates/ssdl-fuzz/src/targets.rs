@@ -104,7 +104,7 @@ fn with_file(name: &str, input: &[u8], act: impl FnOnce(&Path) -> bool) -> bool 
 fn image(input: &[u8]) -> bool {
     let name = ["x.png", "x.jpg", "x.ppm"][input.len() % 3];
     with_file(name, input, |path| {
-        let image = (input.len() % 2 == 0).then_some([3, 4]);
+        let image = input.len().is_multiple_of(2).then_some([3, 4]);
         let options = ReadOptions { image, ..ReadOptions::default() };
         let found = read(path.parent().unwrap_or(path), &options);
         let accepted = found.is_ok();

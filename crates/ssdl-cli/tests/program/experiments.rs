@@ -67,7 +67,7 @@ fn contenders_on_the_same_draws_stand_beside_ours() {
     let rows = bench.text("results/plan.csv");
     let svm = |line: &&str| !line.contains(",ours,");
     let theirs: Vec<&str> = rows.lines().filter(svm).collect();
-    bench.write("theirs.csv", theirs.join("\n").replace(",svm,", ",theirs,"));
+    bench.write("theirs.csv", theirs.join("\n").replace(",svm,", ",theirs,") + "\n");
     let printed = bench.done("experiment plan.toml --tables --brief");
     assert!(printed.contains("to the best contender"), "{printed}");
     assert!(printed.contains("| theirs |") && printed.contains("| svm | +0.0 |"), "{printed}");

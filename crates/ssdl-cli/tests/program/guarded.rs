@@ -18,7 +18,7 @@ fn named(bench: &Bench) {
 }
 
 fn is_shown_safely(text: &str) -> bool {
-    !text.chars().any(|c| ssdl::shown::is_obeyed(c))
+    !text.chars().any(ssdl::shown::is_obeyed)
 }
 
 #[test]

@@ -305,7 +305,7 @@ fn labels_columns_arrays_and_images() {
     bench.write("plain.csv", "1,2\n3,4\n5,7\n");
     let folder = "fit images --model new.ssdl";
     let cases: Vec<Case> = [
-        (format!("{fit}"), 2, "where are the labels?"),
+        (fit.to_string(), 2, "where are the labels?"),
         (format!("{fit} --label-column 99"), 2, "`length`"),
         (format!("{fit} --label-column -99"), 2, "`length`"),
         (format!("{fit} --label-column nothing"), 2, "`length`"),

@@ -211,10 +211,10 @@ pub fn tune<T: Real>(
         }
         candidates.extend(stage.iter().map(|changes| best.setting.changed(changes)));
         candidates.retain(|candidate| !search.is_same(candidate, &best.setting));
-        if let Some(found) = search.halve(candidates, &best)? {
-            if search.gain(&found, &best).0 > PROMISING * search.gain(&found, &best).1 {
-                best = found;
-            }
+        if let Some(found) = search.halve(candidates, &best)?
+            && search.gain(&found, &best).0 > PROMISING * search.gain(&found, &best).1
+        {
+            best = found;
         }
     }
     search.end(initial, best)

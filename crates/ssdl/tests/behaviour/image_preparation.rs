@@ -298,6 +298,8 @@ fn with_header(bytes: &[u8], change: &Value) -> Vec<u8> {
         header[key] = value.clone();
     }
     envelope["__metadata__"]["ssdl"] = header.to_string().into();
+    // It would tell of the change before anything else does.
+    envelope["__metadata__"].as_object_mut().unwrap().remove("checksum");
     let mut text = envelope.to_string();
     text += &" ".repeat(text.len().next_multiple_of(8) - text.len());
     [&(text.len() as u64).to_le_bytes()[..], text.as_bytes(), &bytes[8 + length..]].concat()
