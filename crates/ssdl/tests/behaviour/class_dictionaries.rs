@@ -184,7 +184,7 @@ fn votes_of_atoms_sum_to_the_scores_where_codes_have_a_cost() {
     let seen = model.see(noise(12, 4, 9)).unwrap();
     let prediction = model.judge(&seen).unwrap();
     for explained in model.explain_seen(&seen, &prediction, &[0, 1, 2, 3]).unwrap() {
-        let mut sums = vec![0.0; 3];
+        let mut sums = [0.0; 3];
         for part in &explained.parts {
             sums.iter_mut().zip(&part.votes).for_each(|(sum, vote)| *sum += *vote);
         }
