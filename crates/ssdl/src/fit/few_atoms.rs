@@ -1,14 +1,11 @@
 //! What methods share that code each sample with a limited number of atoms.
 
-use super::{Dictionary, Given, Learnt, Limits, Sizes, Stop};
+use super::{Dictionary, Given, Learnt, Limits, SHARPNESS, Sizes, Stop};
 use crate::classifier::{Decision, LinearClassifier, Targets};
 use crate::codes::{Coder, Omp, Pulled, Pursuit};
 use crate::dictionary::{AtomCount, revive};
 use crate::knobs::KnobValue;
 use crate::{Matrix, Real, Result};
-
-/// Sharpness of the probabilities: the default of SSDL-GA.
-const SHARPNESS: f64 = 1.7;
 
 /// The number of atoms that a code may use.
 ///
