@@ -125,7 +125,9 @@ impl<T: Real> Case<'_, T> {
         let labels = Labels::new(self.truth.classes().to_vec(), given.collect()).unwrap();
         let samples = Samples::new(self.features.select_columns(&places), labels).unwrap();
         let (seed, image) = (self.n_seed, self.image);
-        let options = FitOptions { seed, image, calibrate: false, ..FitOptions::default() };
+        let prepare = vec!["scale=5".parse().unwrap()];
+        let options =
+            FitOptions { seed, image, prepare, calibrate: false, ..FitOptions::default() };
         let found: &dyn Method<T> = methods::find(method).unwrap();
         let model = found.fit(&pairs, samples, &options, &mut Silent).unwrap();
         let new = self.features.select_columns(test);
