@@ -105,7 +105,7 @@ LINEAR_ATTRIBUTES = [
     (
         "coef_",
         "ndarray of shape (n_classes, n_atoms or n_prepared_features)",
-        "Weights of the linear classifier; missing if training samples vote.",
+        "Weights of the linear classifier; missing if training samples vote or residuals decide.",
     ),
     ("intercept_", "ndarray of shape (n_classes,)", "Bias of the linear classifier."),
 ]
@@ -306,7 +306,8 @@ def docstring(method, name, common, steps):
     lines += section("Attributes", [line for each in attributes for line in entry(*each)])
     lines += section("Notes", notes(steps))
     lines += section("References", [f"    {method['reference']}: {method['link']}"])
-    example = EXAMPLE.format(name=name, arguments="n_atoms=100" if has_atoms else "")
+    chooses_atoms = any(knob["name"] == "n_atoms" for knob in method["knobs"])
+    example = EXAMPLE.format(name=name, arguments="n_atoms=100" if chooses_atoms else "")
     lines += section("Examples", [f"    {line}" for line in example.splitlines()])
     return "\n".join(line.rstrip() for line in lines)
 

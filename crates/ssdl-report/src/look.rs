@@ -209,6 +209,7 @@ fn joined(rule: Rule) -> String {
         Rule::Learnt { smoothness, .. } => {
             format!("joined to the learnt graph (smoothness {smoothness})")
         }
+        Rule::Expressive { .. } => "written with the few others that express them".into(),
         other => format!("{other:?}"),
     }
 }

@@ -14,7 +14,8 @@ use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
     self, GraphSc, Jdl, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
-    Ridge, SelfTraining, SsdlGa, SupGraphDl, Ussdl,
+    Pssdl, Ridge, S2d2, SelfTraining, Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, SupGraphDl,
+    Ussdl,
 };
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
@@ -35,6 +36,13 @@ fn each<T: Real>() {
         <SsdlGa as Learner>::fit_with::<T> as *const (),
         <Ussdl as Learner>::fit_with::<T> as *const (),
         <GraphSc as Learner>::fit_with::<T> as *const (),
+        <S2d2 as Learner>::fit_with::<T> as *const (),
+        <SsdLp as Learner>::fit_with::<T> as *const (),
+        <SsrD as Learner>::fit_with::<T> as *const (),
+        <SspDl as Learner>::fit_with::<T> as *const (),
+        <Pssdl as Learner>::fit_with::<T> as *const (),
+        <Src as Learner>::fit_with::<T> as *const (),
+        <SrcByClass as Learner>::fit_with::<T> as *const (),
         <Jdl as Learner>::fit_with::<T> as *const (),
         <Ossdl as Learner>::fit_with::<T> as *const (),
         <LcRlsdla as Learner>::fit_with::<T> as *const (),
@@ -79,6 +87,7 @@ fn each<T: Real>() {
         Encoder::<T>::new as *const (),
         Encoder::<T>::encode as *const (),
         Coder::code::<T> as *const (),
+        Coder::code_with::<T> as *const (),
         Coordinate::minimise::<T> as *const (),
         DictionaryLearner::fit::<T> as *const (),
         DictionaryLearner::learn_more::<T> as *const (),

@@ -1,4 +1,4 @@
-//! How classes are decided: by linear scores, by votes of training samples, or by class residuals.
+//! How classes are decided: by linear scores (with or without a softmax), by votes of training samples, or by class residuals.
 //!
 //! Only this file knows the kinds of decision. A new one gets its own file beside
 //! `vote.rs` and `residual.rs`, and its line in each method here.
@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{self, Member, SavedMember};
+use super::softmax::softmax;
 use super::{LinearClassifier, Residual, Vote, Voters, memberships};
 use crate::graph::Attachment;
 use crate::stored::{Source, Stored};
@@ -20,6 +21,7 @@ pub struct Decision<T>(Kind<T>);
 #[derive(Clone, Debug, PartialEq)]
 enum Kind<T> {
     Linear { classifier: LinearClassifier<T>, sharpness: f64 },
+    Softmax(LinearClassifier<T>),
     Vote(Vote<T>),
     Residual(Residual),
     Mixture(Vec<Member<T>>),
@@ -63,6 +65,12 @@ impl<T: Real> Decision<T> {
         Self(Kind::Linear { classifier, sharpness })
     }
 
+    /// By one linear score per class, whose exponentials are in proportion to the probabilities.
+    #[must_use]
+    pub fn softmax(classifier: LinearClassifier<T>) -> Self {
+        Self(Kind::Softmax(classifier))
+    }
+
     /// By votes of training samples.
     #[must_use]
     pub fn vote(vote: Vote<T>) -> Self {
@@ -86,7 +94,7 @@ impl<T: Real> Decision<T> {
     #[must_use]
     pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
         match &self.0 {
-            Kind::Linear { classifier, .. } => Some(classifier),
+            Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => Some(classifier),
             Kind::Vote(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
         }
     }
@@ -96,7 +104,16 @@ impl<T: Real> Decision<T> {
     pub fn voting(&self) -> Option<&Vote<T>> {
         match &self.0 {
             Kind::Vote(vote) => Some(vote),
-            Kind::Linear { .. } | Kind::Residual(_) | Kind::Mixture(_) => None,
+            Kind::Linear { .. } | Kind::Softmax(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
+        }
+    }
+
+    /// The class of each atom, where their residuals decide.
+    #[must_use]
+    pub fn owners(&self) -> &[Option<usize>] {
+        match &self.0 {
+            Kind::Residual(residual) => &residual.class_of_atoms,
+            Kind::Linear { .. } | Kind::Softmax(_) | Kind::Vote(_) | Kind::Mixture(_) => &[],
         }
     }
 
@@ -106,7 +123,7 @@ impl<T: Real> Decision<T> {
         match &self.0 {
             Kind::Linear { sharpness, .. } => Some(*sharpness),
             Kind::Residual(residual) => Some(residual.sharpness),
-            Kind::Vote(_) | Kind::Mixture(_) => None,
+            Kind::Softmax(_) | Kind::Vote(_) | Kind::Mixture(_) => None,
         }
     }
 
@@ -125,6 +142,7 @@ impl<T: Real> Decision<T> {
             Kind::Linear { classifier, sharpness } => {
                 judge_linearly(classifier, *sharpness, new.codes)
             }
+            Kind::Softmax(classifier) => judge_by_softmax(classifier, new.codes),
             Kind::Vote(vote) => {
                 Verdict::of_shares(vote.judge(known.codes, known.labels, new.codes)?)
             }
@@ -140,6 +158,7 @@ impl<T: Real> Decision<T> {
             Kind::Linear { classifier, sharpness } => {
                 judge_linearly(classifier, *sharpness, known.codes)
             }
+            Kind::Softmax(classifier) => judge_by_softmax(classifier, known.codes),
             Kind::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
             Kind::Residual(residual) => {
                 let samples = known.samples.unwrap_or(known.codes);
@@ -155,7 +174,7 @@ impl<T: Real> Decision<T> {
     #[must_use]
     pub fn votes(&self, known: &Known<'_, T>, sample: (&[T], &[T]), atom: usize) -> Vec<T> {
         match &self.0 {
-            Kind::Linear { classifier, .. } => {
+            Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => {
                 classifier.weights.iter_columns().map(|w| sample.1[atom] * w[atom]).collect()
             }
             Kind::Vote(_) | Kind::Mixture(_) => Vec::new(),
@@ -168,13 +187,15 @@ impl<T: Real> Decision<T> {
     #[must_use]
     pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
         match &self.0 {
-            Kind::Linear { classifier, .. } => classifier.class_of_weights(),
+            Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => {
+                classifier.class_of_weights()
+            }
             Kind::Mixture(members) => {
                 mixture::on_codes(members).map_or_else(Vec::new, LinearClassifier::class_of_weights)
             }
             Kind::Vote(_) => Vec::new(),
             Kind::Residual(residual) => {
-                residual.class_of_atoms.iter().map(|&class| Some((class, 1.0))).collect()
+                residual.class_of_atoms.iter().map(|class| class.map(|c| (c, 1.0))).collect()
             }
         }
     }
@@ -187,6 +208,7 @@ pub(crate) enum SavedDecision {
     Linear {
         sharpness: f64,
     },
+    Softmax,
     Vote {
         voters: Voters,
         /// Whether votes count differently.
@@ -195,7 +217,9 @@ pub(crate) enum SavedDecision {
     },
     Residual {
         sharpness: f64,
-        class_of_atoms: Vec<usize>,
+        class_of_atoms: Vec<Option<usize>>,
+        #[serde(default)]
+        cost: f64,
     },
     Mixture {
         members: Vec<SavedMember>,
@@ -207,12 +231,14 @@ impl<T: Real> Decision<T> {
     pub(crate) fn saved(&self) -> SavedDecision {
         match &self.0 {
             Kind::Linear { sharpness, .. } => SavedDecision::Linear { sharpness: *sharpness },
+            Kind::Softmax(_) => SavedDecision::Softmax,
             Kind::Vote(vote) => {
                 SavedDecision::Vote { voters: vote.voters, weighted: vote.weights.is_some() }
             }
             Kind::Residual(residual) => SavedDecision::Residual {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
+                cost: residual.cost,
             },
             Kind::Mixture(members) => SavedDecision::Mixture { members: mixture::saved(members) },
         }
@@ -221,7 +247,7 @@ impl<T: Real> Decision<T> {
     /// The numbers.
     pub(crate) fn stored(&self) -> Vec<(&'static str, Stored<'_, T>)> {
         match &self.0 {
-            Kind::Linear { classifier, .. } => vec![
+            Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => vec![
                 ("weights", Stored::Matrix(Cow::Borrowed(&classifier.weights))),
                 ("bias", Stored::List(&classifier.bias)),
             ],
@@ -255,6 +281,11 @@ impl<T: Real> Decision<T> {
                 let bias = source.list("bias", n_classes)?;
                 Ok(Self::linear(LinearClassifier { weights, bias }, sharpness))
             }
+            SavedDecision::Softmax => {
+                let weights = source.matrix("weights", n_codes, n_classes)?;
+                let bias = source.list("bias", n_classes)?;
+                Ok(Self::softmax(LinearClassifier { weights, bias }))
+            }
             SavedDecision::Vote { .. } if n_atoms.is_some() => {
                 Err(source.refuse("it has atoms, but its samples vote"))
             }
@@ -265,16 +296,19 @@ impl<T: Real> Decision<T> {
             SavedDecision::Mixture { members } => {
                 mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)
             }
-            SavedDecision::Residual { sharpness, class_of_atoms } => {
-                let sharpness = sound(*sharpness)?;
+            SavedDecision::Residual { sharpness, class_of_atoms, cost } => {
+                let (sharpness, cost) = (sound(*sharpness)?, *cost);
+                if !(cost.is_finite() && cost >= 0.0) {
+                    return Err(source.refuse("its cost of codes is out of range"));
+                }
                 if n_atoms != Some(class_of_atoms.len()) {
                     return Err(source.refuse("its classes of atoms do not match its atoms"));
                 }
-                if class_of_atoms.iter().any(|&class| class >= n_classes) {
+                if class_of_atoms.iter().flatten().any(|&class| class >= n_classes) {
                     return Err(source.refuse("an atom belongs to a class that it does not name"));
                 }
                 let class_of_atoms = class_of_atoms.clone();
-                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness }))
+                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness, cost }))
             }
         }
     }
@@ -288,15 +322,27 @@ impl<T: Real> Verdict<T> {
 }
 
 /// One width for every product: a sample gets the same bits alone and in any batch.
-pub(super) fn judge_linearly<T: Real>(
-    classifier: &LinearClassifier<T>,
-    sharpness: f64,
-    codes: &Matrix<T>,
-) -> Verdict<T> {
+fn linear_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Matrix<T> {
     let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
     for j in 0..scores.columns() {
         let column = scores.column_mut(j).iter_mut();
         column.zip(&classifier.bias).for_each(|(s, &b)| *s += b);
     }
+    scores
+}
+
+pub(super) fn judge_linearly<T: Real>(
+    classifier: &LinearClassifier<T>,
+    sharpness: f64,
+    codes: &Matrix<T>,
+) -> Verdict<T> {
+    let scores = linear_scores(classifier, codes);
     Verdict { probabilities: memberships(&scores, sharpness), scores }
+}
+
+fn judge_by_softmax<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Verdict<T> {
+    let scores = linear_scores(classifier, codes);
+    let mut probabilities = scores.clone();
+    softmax(&mut probabilities);
+    Verdict { scores, probabilities }
 }

@@ -3,6 +3,9 @@
 //! $$s_c=\lVert x\rVert^2-\lVert x-D_ca_c\rVert^2=2a_c^\top(D^\top x)_c-a_c^\top G_{cc}a_c,$$
 //! where $a_c$ are the coefficients of the atoms $D_c$ of class $c$. Atom $k$ of class $c$ adds
 //! $a_k\bigl(2(D^\top x)_k-(G_{cc}a_c)_k\bigr)$, so the votes of a class sum to its score.
+//!
+//! Where each class codes a sample on its own, the cost of its code counts, too: $s_c$ is less
+//! $\lambda\lVert a_c\rVert_1$, and the residual more.
 
 use super::decision::{Coded, Verdict};
 use super::membership::membership_of_errors;
@@ -12,12 +15,14 @@ use crate::{Matrix, Real};
 /// Which atoms belong to which class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Residual {
-    /// The class of each atom.
-    pub class_of_atoms: Vec<usize>,
+    /// The class of each atom; an atom without one explains nothing.
+    pub class_of_atoms: Vec<Option<usize>>,
     /// $C$; a class without an atom explains nothing.
     pub n_classes: usize,
     /// $r\ge1$: probabilities are proportional to $\lVert x-D_ca_c\rVert^{-2/(r-1)}$.
     pub sharpness: f64,
+    /// λ, the cost of each code in the residual of its class; 0 counts residuals alone.
+    pub cost: f64,
 }
 
 impl Residual {
@@ -36,10 +41,15 @@ impl Residual {
             for class in 0..self.n_classes {
                 let explained = self.explained(atoms, (x, code), class);
                 let cross: f64 = x.iter().zip(&explained).map(|(x, e)| x.wide() * e.wide()).sum();
-                let score = 2.0 * cross - squared_norm(&explained);
-                scores.column_mut(j)[class] = T::of(score);
+                let cost = self.cost_of(code, class);
+                let score = 2.0 * cross - squared_norm(&explained) - cost;
+                // Samples at the end of the number range may explain more than it holds.
+                let top = T::max_value().wide();
+                scores.column_mut(j)[class] =
+                    if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
                 let left = x.iter().zip(&explained).map(|(x, e)| (x.wide() - e.wide()).powi(2));
-                errors.push(left.sum());
+                let error = left.sum::<f64>() + cost;
+                errors.push(if error.is_nan() { f64::INFINITY } else { error });
             }
             membership_of_errors(&mut errors, self.sharpness);
             let column = probabilities.column_mut(j).iter_mut();
@@ -56,13 +66,22 @@ impl Residual {
         atom: usize,
     ) -> Vec<T> {
         let mut votes = vec![T::zero(); self.n_classes];
-        let class = self.class_of_atoms[atom];
-        if let Some(atoms) = atoms {
+        if let (Some(atoms), Some(class)) = (atoms, self.class_of_atoms[atom]) {
             let explained = self.explained(Some(atoms), (x, code), class);
             let own = atoms.column(atom);
-            votes[class] = code[atom] * (T::of(2.0) * dot(own, x) - dot(own, &explained));
+            let gain = code[atom] * (T::of(2.0) * dot(own, x) - dot(own, &explained));
+            votes[class] = gain - T::of(self.cost) * code[atom].abs();
         }
         votes
+    }
+
+    /// $\lambda\lVert a_c\rVert_1$.
+    fn cost_of<T: Real>(&self, code: &[T], class: usize) -> f64 {
+        if self.cost == 0.0 {
+            return 0.0;
+        }
+        let own = code.iter().zip(&self.class_of_atoms).filter(|(_, of)| **of == Some(class));
+        self.cost * own.map(|(a, _)| a.abs().wide()).sum::<f64>()
     }
 
     /// $D_ca_c$.
@@ -75,7 +94,7 @@ impl Residual {
         let mut sum = vec![T::zero(); x.len()];
         let Some(atoms) = atoms else { return sum };
         let own = code.iter().zip(&self.class_of_atoms).enumerate();
-        for (k, (&a, _)) in own.filter(|(_, (a, of))| **of == class && **a != T::zero()) {
+        for (k, (&a, _)) in own.filter(|(_, (a, of))| **of == Some(class) && **a != T::zero()) {
             axpy(a, atoms.column(k), &mut sum);
         }
         sum

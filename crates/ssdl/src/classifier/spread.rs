@@ -20,6 +20,11 @@ const PART: usize = 1024;
 /// Maximum number of refinement rounds.
 const MAX_REFINEMENTS: usize = 100;
 
+/// Residual, relative to the right-hand side, at which shares are spread.
+const SHARES_TOLERANCE: f64 = 1e-8;
+/// Maximum number of iterations to spread shares; the system is never ill-conditioned.
+const SHARES_ITERATIONS: usize = 500;
+
 /// How labels are spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -105,6 +110,44 @@ impl Spread {
         let misfit = if self.clamp { 0.0 } else { misfit };
         SpreadLabels { shares, unreached, iterations, converged, roughness, misfit }
     }
+}
+
+/// Spreads shares that unlabelled samples already have, with the given labels fixed:
+/// $$F_u=\alpha(S_{uu}F_u+S_{ul}Y_l)+(1-\alpha)F^0_u,\qquad F_l=Y_l.$$
+///
+/// `weights` are symmetric, at least zero, without a diagonal; `own` is $F^0$, $C\times N$, at least zero.
+/// Columns of the result sum to one; a sample that has no share of its own and that no label reaches
+/// stays at zero. Cost as for [`Spread::spread`].
+#[must_use]
+#[inline(never)]
+pub fn spread_shares<T: Real>(
+    weights: &Csr<T>,
+    labels: &Labels,
+    own: &Matrix<f64>,
+    spreading: f64,
+) -> Matrix<f64> {
+    let weights = weights.cast::<f64>();
+    let roots: Vec<f64> =
+        (0..weights.rows()).map(|i| weights.row(i).map(|(_, w)| w).sum::<f64>().sqrt()).collect();
+    let (assigned, given) = (labels.assigned(), indicators::<f64>(labels));
+    let free = |i: usize| assigned[i].is_none();
+    let mut rhs = Matrix::zeros(own.rows(), own.columns());
+    for i in (0..weights.rows()).filter(|&i| free(i)) {
+        let column = rhs.column_mut(i);
+        column.iter_mut().zip(own.column(i)).for_each(|(b, f)| *b = (1.0 - spreading) * f);
+        for (j, weight) in weights.row(i).filter(|(_, weight)| *weight > 0.0) {
+            let class = assigned[j].into_iter();
+            class.for_each(|class| column[class] += spreading * weight / roots[i] / roots[j]);
+        }
+    }
+    let matrix = balanced(&weights, &roots, &free);
+    let system = System { matrix, factor: spreading, rhs };
+    let (mut found, ..) = system.solve(SHARES_TOLERANCE, SHARES_ITERATIONS);
+    system.refine(&mut found, SHARES_TOLERANCE);
+    for i in labels.labelled() {
+        found.column_mut(i).copy_from_slice(given.column(i));
+    }
+    shares_of(&found).0
 }
 
 /// Columns that sum to one, and those that cannot.

@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Lasso, Omp, Pulled, Pursuit};
+use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -21,6 +21,16 @@ use crate::{Matrix, Real};
 pub enum Coder {
     /// By the l1 norm.
     Lasso {
+        /// λ.
+        sparsity: f64,
+    },
+    /// By the l1 norm, with the atoms of each class on their own.
+    LassoByClass {
+        /// λ.
+        sparsity: f64,
+    },
+    /// By half powers of the coefficients.
+    Half {
         /// λ.
         sparsity: f64,
     },
@@ -52,6 +62,19 @@ impl Coder {
         atoms: &Matrix<T>,
         pull: Option<Pull<'_, T>>,
     ) -> Matrix<T> {
+        self.code_with(prepared, atoms, &[], pull)
+    }
+
+    /// The same with atoms that belong to classes: what a coder that codes class by class needs.
+    #[must_use]
+    #[inline(never)]
+    pub fn code_with<T: Real>(
+        &self,
+        prepared: &Matrix<T>,
+        atoms: &Matrix<T>,
+        class_of_atoms: &[Option<usize>],
+        pull: Option<Pull<'_, T>>,
+    ) -> Matrix<T> {
         let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
         let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
         let shifts = match pull {
@@ -59,7 +82,7 @@ impl Coder {
             None => Vec::new(),
         };
         let gram = atoms.gram();
-        self.pursuit::<T>().code(Pulled { gram: &gram, rhs, shifts }, &mut codes);
+        self.pursuit::<T>(class_of_atoms).code(Pulled { gram: &gram, rhs, shifts }, &mut codes);
         codes
     }
 
@@ -67,14 +90,29 @@ impl Coder {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         match self {
-            Self::Lasso { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
+            Self::Lasso { sparsity }
+            | Self::LassoByClass { sparsity }
+            | Self::Half { sparsity } => sparsity.is_finite() && *sparsity >= 0.0,
             Self::Omp { n_nonzero } => *n_nonzero > 0,
         }
     }
 
-    fn pursuit<T: Real>(&self) -> Box<dyn Pursuit<T>> {
+    /// Whether it codes with the atoms of each class on their own.
+    #[must_use]
+    pub fn is_by_class(&self) -> bool {
+        matches!(self, Self::LassoByClass { .. })
+    }
+
+    fn pursuit<'a, T: Real>(
+        &self,
+        class_of_atoms: &'a [Option<usize>],
+    ) -> Box<dyn Pursuit<T> + 'a> {
         match *self {
             Self::Lasso { sparsity } => Box::new(Lasso::new(sparsity)),
+            Self::LassoByClass { sparsity } => {
+                Box::new(ByClass { lasso: Lasso::new(sparsity), class_of_atoms })
+            }
+            Self::Half { sparsity } => Box::new(Half::new(sparsity)),
             Self::Omp { n_nonzero } => Box::new(Omp { n_nonzero }),
         }
     }
@@ -82,7 +120,9 @@ impl Coder {
     /// Coefficients up to this are not worth starting from.
     fn threshold(&self) -> f64 {
         match self {
-            Self::Lasso { sparsity } => 0.5 * sparsity,
+            Self::Lasso { sparsity } | Self::LassoByClass { sparsity } => 0.5 * sparsity,
+            // Its search may leave zero, but hardly returns to what was cut.
+            Self::Half { .. } => 0.0,
             Self::Omp { .. } => 0.0,
         }
     }

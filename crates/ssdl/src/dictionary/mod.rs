@@ -2,6 +2,7 @@
 
 mod ball;
 mod block;
+mod blocks;
 pub mod by_class;
 mod count;
 mod dual;
@@ -9,15 +10,19 @@ mod fista;
 pub mod init;
 mod ksvd;
 mod recursive;
+mod ridge;
 mod smooth;
 
 pub use ball::{project, revive};
 pub use block::Block;
+pub(crate) use blocks::to_length_one;
+pub use blocks::{Blocks, Energies, nearness_to_classes};
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
 pub use ksvd::{Ksvd, replace_weak};
 pub use recursive::{Part, Recursive};
+pub use ridge::Ridge;
 pub use smooth::Smooth;
 
 use crate::Real;

@@ -1,6 +1,7 @@
 //! What all fits share: iterations of steps, an objective by term, a reason to stop; and the
 //! alternation that several methods use.
 
+mod class_blocks;
 mod coupled;
 mod doubts;
 pub(crate) mod few_atoms;
@@ -14,6 +15,9 @@ mod svm;
 mod turns;
 mod watch;
 
+pub(crate) use class_blocks::{
+    by_residuals, classes_of_atoms, first_blocks, flips, squared_lengths,
+};
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{CouplingKnobs, CouplingSetters};
 pub(crate) use doubts::{scale_of_features, swallowed};

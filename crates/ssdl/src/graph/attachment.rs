@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::distances::each_query;
+use super::expressive::express;
 use super::learnt::Joiner;
 use super::lle::barycentres;
 use super::neighbours::{Neighbours, squared_distance};
@@ -73,6 +74,12 @@ pub enum Rule {
         /// ν of the training graph, where the search starts.
         level: f64,
     },
+    /// $\kappa=\omega$, $m=\sum_jv_ja_j$ with the few training samples that the new one is written
+    /// with; the weights need not sum to one.
+    Expressive {
+        /// κ of the self-representation.
+        sparsity: f64,
+    },
 }
 
 impl Rule {
@@ -89,6 +96,7 @@ impl Rule {
                 length(radius) && positive(width) && length(shift)
             }
             Self::Learnt { smoothness, level } => positive(smoothness) && level.is_finite(),
+            Self::Expressive { sparsity } => positive(sparsity),
         }
     }
 
@@ -108,7 +116,8 @@ pub struct Anchors<T> {
 }
 
 impl<T: Real> Anchors<T> {
-    /// (training sample, weight) pairs of one new sample; they sum to one unless there are none.
+    /// (training sample, weight) pairs of one new sample; they sum to one unless there are none or the
+    /// graph is one of self-representation.
     pub fn of(&self, i: usize) -> impl ExactSizeIterator<Item = (usize, T)> + '_ {
         self.weights.row(i)
     }
@@ -204,7 +213,10 @@ impl<T: Real> Attachment<T> {
             Rule::Heat { width, shift, .. } | Rule::Threshold { width, shift, .. } => {
                 exponent(shift, 0.0, width).exp()
             }
-            Rule::Lle { .. } | Rule::Neighbours { .. } | Rule::Learnt { .. } => 1.0,
+            Rule::Lle { .. }
+            | Rule::Neighbours { .. }
+            | Rule::Learnt { .. }
+            | Rule::Expressive { .. } => 1.0,
         }
     }
 
@@ -249,6 +261,14 @@ impl<T: Real> Attachment<T> {
                 let joiner = Joiner::new(training, smoothness, &potentials, level)?;
                 let rows = joiner.join(new).into_iter();
                 rows.map(Anchor::of_weights).collect()
+            }
+            Rule::Expressive { sparsity } => {
+                let rows = express(training, new, sparsity, false);
+                let row = |i: usize| {
+                    let weights: Vec<_> = rows.row(i).map(|(j, v)| (j, v.wide())).collect();
+                    Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
+                };
+                (0..rows.rows()).map(row).collect()
             }
         };
         Ok(Anchors::new(training.columns(), rows, self.scale))

@@ -1,8 +1,11 @@
 //! The choice of a graph by knobs, for every method that has one.
 
-use super::{Connected, Graph, Heat, LearntGraph, Lle, Threshold, Width};
+use super::{Connected, Expressive, Graph, Heat, LearntGraph, Lle, Threshold, Width};
 use crate::knobs::Knobbed;
 use crate::{Matrix, Real, Result};
+
+/// Others that a sample is written with in an expressive graph, to count memory.
+const EXPRESSED: usize = 64;
 
 crate::choice! {
     /// How samples are connected.
@@ -15,6 +18,8 @@ crate::choice! {
         Threshold = "threshold",
         /// The Laplacian on which the samples are smoothest.
         Learnt = "learnt",
+        /// Each sample written with few others.
+        Expressive = "expressive",
     }
 }
 
@@ -43,6 +48,8 @@ crate::knobs! {
         percentile "ζ zeta": f64 = 0.02, Between(0.0, 1.0);
         /// How evenly a `learnt` graph spreads its weights; scales with squared distances.
         smoothness "β_L beta_l": f64 = 5.0, Above(0.0);
+        /// Weight of the l1 norm with which an `expressive` graph writes samples with others; scales with squared lengths.
+        self_sparsity "κ kappa": f64 = 7.5, Above(0.0);
         /// Whether to scale the graph so that its trace is the number of samples.
         normalise_trace "": bool = false, Switch;
     }
@@ -76,12 +83,13 @@ impl GraphKnobs {
     #[must_use]
     #[inline(never)]
     pub fn choose<T: Real>(&self) -> Box<dyn Graph<T>> {
-        let Self { n_neighbors, width, percentile, smoothness, .. } = *self;
+        let Self { n_neighbors, width, percentile, smoothness, self_sparsity, .. } = *self;
         match self.graph {
             GraphChoice::Lle => Box::new(Lle { n_neighbors }),
             GraphChoice::Heat => Box::new(Heat { n_neighbors, width }),
             GraphChoice::Threshold => Box::new(Threshold { percentile, width }),
             GraphChoice::Learnt => Box::new(LearntGraph { smoothness }),
+            GraphChoice::Expressive => Box::new(Expressive { sparsity: self_sparsity }),
         }
     }
 
@@ -103,6 +111,8 @@ impl GraphKnobs {
             GraphChoice::Heat => 2 * self.n_neighbors,
             // Unknown before the distances are; a full graph is the worst case.
             GraphChoice::Threshold | GraphChoice::Learnt => n_samples,
+            // A support is rarely larger than the sample is long.
+            GraphChoice::Expressive => n_samples.min(EXPRESSED),
         }
     }
 }

@@ -1,14 +1,17 @@
 //! 2. Which samples are near each other: the graph that keeps their shape in the codes.
 
 mod attachment;
+mod by_class;
 mod distances;
 mod equal;
+mod expressive;
 pub mod given;
 mod heat;
 mod knobs;
 mod laplacian;
 pub mod learnt;
 pub mod lle;
+mod local;
 pub mod neighbours;
 mod portrait;
 mod restrict;
@@ -17,7 +20,9 @@ mod width;
 pub mod within_classes;
 
 pub use attachment::{Anchors, Attachment, Rule};
+pub use by_class::ByClass;
 pub use equal::Equal;
+pub use expressive::Expressive;
 pub use given::Given;
 pub use heat::Heat;
 pub use knobs::{GraphChoice, GraphKnobs, GraphSetters};
@@ -25,6 +30,7 @@ pub use laplacian::Laplacian;
 pub(crate) use laplacian::combine;
 pub use learnt::LearntGraph;
 pub use lle::Lle;
+pub use local::local_affinities;
 pub use neighbours::Neighbours;
 pub use portrait::{Degrees, Portrait};
 pub use threshold::Threshold;

@@ -16,10 +16,17 @@ mod lc_rlsdla;
 mod linear_svm;
 mod nearest;
 mod ossdl;
+mod pssdl;
 mod register;
 mod ridge;
+mod s2d2;
 mod self_training;
+mod src;
+mod src_by_class;
+mod ssd_lp;
 mod ssdl_ga;
+mod ssp_dl;
+mod ssr_d;
 mod sup_graph_dl;
 mod ussdl;
 
@@ -33,10 +40,17 @@ pub use lc_rlsdla::LcRlsdla;
 pub use linear_svm::LinearSvm;
 pub use nearest::Nearest;
 pub use ossdl::Ossdl;
+pub use pssdl::Pssdl;
 pub use register::{Description, Method, find, registered};
 pub use ridge::Ridge;
+pub use s2d2::S2d2;
 pub use self_training::{Base, SelfTraining};
+pub use src::Src;
+pub use src_by_class::SrcByClass;
+pub use ssd_lp::{SpreadGraph, SsdLp};
 pub use ssdl_ga::SsdlGa;
+pub use ssp_dl::SspDl;
+pub use ssr_d::SsrD;
 pub use sup_graph_dl::SupGraphDl;
 pub use ussdl::Ussdl;
 
@@ -56,6 +70,13 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Auto, T>(),
         registered::<Ussdl, T>(),
         registered::<GraphSc, T>(),
+        registered::<S2d2, T>(),
+        registered::<SsdLp, T>(),
+        registered::<SsrD, T>(),
+        registered::<SspDl, T>(),
+        registered::<Pssdl, T>(),
+        registered::<Src, T>(),
+        registered::<SrcByClass, T>(),
         registered::<Jdl, T>(),
         registered::<Ossdl, T>(),
         registered::<LcRlsdla, T>(),

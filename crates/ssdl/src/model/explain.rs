@@ -25,7 +25,8 @@ pub struct Part<T> {
 pub struct Neighbour<T> {
     /// Which training sample.
     pub sample: usize,
-    /// Its weight; the weights of a sample sum to one. A barycentre may have negative ones.
+    /// Its weight; the weights of a sample sum to one, except in a graph of self-representation. A
+    /// barycentre may have negative ones.
     pub weight: T,
 }
 

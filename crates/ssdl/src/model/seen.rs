@@ -140,7 +140,7 @@ impl<T: Real> Model<T> {
             anchors,
             codes: &self.codes,
         });
-        Some(rule.coder.code(prepared, &rule.atoms, pull))
+        Some(rule.coder.code_with(prepared, &rule.atoms, self.decision.owners(), pull))
     }
 
     /// The training samples that prepared samples are tied to; `None` where the model ties none.
@@ -149,7 +149,7 @@ impl<T: Real> Model<T> {
             return Ok(None);
         };
         let reconstructed = self.dictionary.as_ref().filter(|_| tie.denoise).map(|rule| {
-            let plain = rule.coder.code(prepared, &rule.atoms, None);
+            let plain = rule.coder.code_with(prepared, &rule.atoms, self.decision.owners(), None);
             Matrix::of_each(rule.atoms.view(), &plain, None)
         });
         tie.attachment.anchor(training, reconstructed.as_ref().unwrap_or(prepared)).map(Some)

@@ -8,6 +8,7 @@ mod common;
 
 mod attachment;
 mod baselines;
+mod class_dictionaries;
 mod classifier;
 mod direction;
 mod edge_cases;

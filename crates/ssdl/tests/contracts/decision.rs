@@ -10,7 +10,12 @@ fn by_hand<T: Real>() -> (Matrix<T>, Residual, Labels) {
     let atoms = Matrix::from_fn(3, 3, |i, k| {
         T::of([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]][k][i])
     });
-    let residual = Residual { class_of_atoms: vec![0, 0, 1], n_classes: 3, sharpness: 2.0 };
+    let residual = Residual {
+        class_of_atoms: vec![Some(0), Some(0), Some(1)],
+        n_classes: 3,
+        sharpness: 2.0,
+        cost: 0.0,
+    };
     let labels =
         Labels::new(vec!["a".into(), "b".into(), "c".into()], vec![Some(0), None]).unwrap();
     (atoms, residual, labels)

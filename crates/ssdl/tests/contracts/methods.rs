@@ -181,8 +181,10 @@ fn repeatable<T: Real>(method: &dyn Method<T>) {
             let what = format!("{}, {coder}, {threads} threads", label(method));
             assert_same_model(&one, &run(threads, 7), &new, &what);
         }
-        // Without atoms the seed only picks an order in which one minimum is approached.
-        if one.atoms().is_some() {
+        // Without atoms the seed only picks an order in which one minimum is approached; where the
+        // labelled samples are the atoms, there is nothing to draw.
+        let draws = has(method, "n_atoms") || has(method, "atoms_per_class");
+        if one.atoms().is_some() && draws {
             assert_ne!(one.atoms(), run(1, 8).atoms(), "{}: another seed", label(method));
         }
     }
@@ -260,7 +262,9 @@ fn names_do_not_matter<T: Real>(method: &dyn Method<T>) {
         assert!(q.labels.iter().all(|name| ["zebra", "9", "ape"].contains(&name.as_str())));
         let scores = Matrix::from_fn(3, p.scores.columns(), |c, j| q.scores.column(j)[turn[c]]);
         // An SVM stops within 1e-3 of its optimality conditions, on its way in another order.
-        let exact = T::NAME == "f64" && !has(method, "box_constraints");
+        // Blocks of atoms are updated in the order of the classes.
+        let exact =
+            T::NAME == "f64" && !has(method, "box_constraints") && !has(method, "atoms_per_class");
         let tolerance = if exact { 1e-6 } else { 1e-2 };
         assert!(apart(scores.as_slice(), p.scores.as_slice()) < tolerance, "{}", label(method));
     }

@@ -1,7 +1,7 @@
 //! Contracts of every `Pursuit`: samples coded one by one, never worse than where they started.
 
 use crate::common::{noise, sparse_noise};
-use ssdl::codes::{Coordinate, Lasso, Omp, Pulled, Pursuit, Quadratic};
+use ssdl::codes::{Coordinate, Half, Lasso, Omp, Pulled, Pursuit, Quadratic};
 use ssdl::{Matrix, Real};
 
 /// Every pursuit with its name; a new one is tested by its line.
@@ -13,6 +13,8 @@ fn all<T: Real>() -> Vec<(&'static str, Box<dyn Pursuit<T>>)> {
         ("rough lasso", Box::new(Lasso { solver: rough, ..Lasso::new(0.4) })),
         ("nonnegative lasso", Box::new(Lasso { nonnegative: true, ..Lasso::new(0.4) })),
         ("least squares", Box::new(Lasso::new(0.0))),
+        ("half powers", Box::new(Half::new(0.4))),
+        ("one half step", Box::new(Half { steps: 1, ..Half::new(0.4) })),
         ("one atom", Box::new(Omp { n_nonzero: 1 })),
         ("few atoms", Box::new(Omp { n_nonzero: 4 })),
         ("more atoms than there are", Box::new(Omp { n_nonzero: 40 })),

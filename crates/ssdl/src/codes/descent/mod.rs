@@ -3,10 +3,12 @@
 mod batches;
 mod coordinate;
 mod fista;
+mod structured;
 
 pub use batches::Batches;
 pub use coordinate::Coordinate;
 pub use fista::Fista;
+pub use structured::{Fixed, Structured};
 
 use super::Coding;
 use crate::{Matrix, Real};

@@ -6,11 +6,18 @@
 //! adds $\kappa$ to the shift and $\kappa m$ to $r$: neighbours, class means, label targets and the
 //! majorised loss of a classifier all take this form.
 
+mod by_class;
 mod lasso;
 mod omp;
+mod reweighted;
+mod rows;
 
+pub use by_class::ByClass;
 pub use lasso::Lasso;
 pub use omp::Omp;
+pub(crate) use reweighted::top_of;
+pub use reweighted::{Half, HalfThreshold};
+pub use rows::Rows;
 
 use crate::{Matrix, Real};
 
