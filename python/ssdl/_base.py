@@ -308,7 +308,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     def _classifier(self, name):
         linear = self._learnt.classifier
         if linear is None:
-            raise AttributeError(f"{type(self).__name__} has no {name}: training samples vote")
+            raise AttributeError(f"{type(self).__name__} has no {name}: no linear classifier decides")
         return linear
 
     def _predict(self, X):

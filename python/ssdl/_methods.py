@@ -12,6 +12,13 @@ __all__ = [
     "AutoSSDL",
     "USSDL",
     "GraphSC",
+    "S2D2",
+    "SSDLP",
+    "SSRD",
+    "SSPDL",
+    "PSSDL",
+    "SRC",
+    "SRCByClass",
     "JDL",
     "OSSDL",
     "LCRLSDLA",
@@ -54,7 +61,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     denoise : int, default=0
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
-    graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
+    graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
         Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
@@ -68,6 +75,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     smoothness : float, default=5.0
         How evenly a `learnt` graph spreads its weights; scales with squared distances. Letter:
         β_L. Allowed: a number above 0.
+    self_sparsity : float, default=7.5
+        Weight of the l1 norm with which an `expressive` graph writes samples with others; scales
+        with squared lengths. Letter: κ. Allowed: a number above 0.
     normalise_trace : bool, default=False
         Whether to scale the graph so that its trace is the number of samples.
     discrimination : float, default=0.5
@@ -169,7 +179,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -227,6 +237,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
+        "self_sparsity": "self_sparsity",
         "normalise_trace": "normalise_trace",
         "discrimination": "discrimination",
         "ridge": "ridge",
@@ -252,11 +263,12 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "halve_new": ["boolean"],
         "denoise": [Interval(Integral, 0, None, closed="left")],
-        "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
+        "graph": [StrOptions({"lle", "heat", "threshold", "learnt", "expressive"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
+        "self_sparsity": [Interval(Real, 0.0, None, closed="neither")],
         "normalise_trace": ["boolean"],
         "discrimination": [Interval(Real, 0.0, None, closed="left")],
         "ridge": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
@@ -292,6 +304,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         width="1x",
         percentile=0.02,
         smoothness=5.0,
+        self_sparsity=7.5,
         normalise_trace=False,
         discrimination=0.5,
         ridge="auto",
@@ -331,6 +344,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
+        self.self_sparsity = self_sparsity
         self.normalise_trace = normalise_trace
         self.discrimination = discrimination
         self.ridge = ridge
@@ -424,7 +438,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -623,7 +637,7 @@ class USSDL(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -807,7 +821,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     denoise : int, default=0
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
-    graph : {"lle", "heat", "threshold", "learnt"}, default='lle'
+    graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
         Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
@@ -821,6 +835,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     smoothness : float, default=5.0
         How evenly a `learnt` graph spreads its weights; scales with squared distances. Letter:
         β_L. Allowed: a number above 0.
+    self_sparsity : float, default=7.5
+        Weight of the l1 norm with which an `expressive` graph writes samples with others; scales
+        with squared lengths. Letter: κ. Allowed: a number above 0.
     normalise_trace : bool, default=True
         Whether to scale the graph so that its trace is the number of samples.
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
@@ -906,7 +923,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -964,6 +981,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
+        "self_sparsity": "self_sparsity",
         "normalise_trace": "normalise_trace",
         "box_constraints": "box_constraints",
         "folds": "folds",
@@ -984,11 +1002,12 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "halve_new": ["boolean"],
         "denoise": [Interval(Integral, 0, None, closed="left")],
-        "graph": [StrOptions({"lle", "heat", "threshold", "learnt"})],
+        "graph": [StrOptions({"lle", "heat", "threshold", "learnt", "expressive"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
+        "self_sparsity": [Interval(Real, 0.0, None, closed="neither")],
         "normalise_trace": ["boolean"],
         "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
         "folds": [Interval(Integral, 2, None, closed="left")],
@@ -1019,6 +1038,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         width="1x",
         percentile=0.05,
         smoothness=5.0,
+        self_sparsity=7.5,
         normalise_trace=True,
         box_constraints=(0.1, 1.0, 10.0),
         folds=5,
@@ -1053,6 +1073,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
+        self.self_sparsity = self_sparsity
         self.normalise_trace = normalise_trace
         self.box_constraints = box_constraints
         self.folds = folds
@@ -1066,6 +1087,1344 @@ class GraphSC(TakesGraph, DictionaryClassifier):
         self.batch_size = batch_size
         self.dictionary_update = dictionary_update
         self.revive = revive
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class S2D2(DictionaryClassifier):
+    r"""Semi-supervised discriminative dictionary, a block of atoms for each class.
+
+    Each class has a block of atoms that should explain its samples and nothing of others;
+    unlabelled samples have memberships in the classes, which weigh how much each block must
+    explain them. A sample is coded with all atoms and takes the class whose block leaves least
+    of it. Only the opening of the article could be read; what it leaves open was found by
+    experiment.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,P}\ \lVert X-DA\rVert_F^2+\lambda\lVert A\rVert_1
+        +\omega\sum_{i,c}\bigl(P_{ci}^2\lVert x_i-D_ca_{ic}\rVert^2+(1-P_{ci})^2\lVert D_ca_{ic}\rVert^2\bigr)
+        +\eta\Bigl(\sum_c\sum_{i\in c}\lVert a_i-m_c\rVert^2-\sum_cN_c\lVert m_c-m\rVert^2+\lVert A_l\rVert^2\Bigr)
+
+    Parameters
+    ----------
+    atoms_per_class : int, default=20
+        Atoms of each class; a class gets fewer where it has too few samples. Letter: p_c.
+        Allowed: a whole number, 1 or more.
+    sparsity : float, default=0.5
+        Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
+        number, 0 or more.
+    discrimination : float, default=1.0
+        How much each class must explain its own samples, and nothing of others. Letter: ω.
+        Allowed: a number, 0 or more.
+    compactness : float, default=0.01
+        How much codes of labelled samples gather around the mean of their class, away from
+        others. Letter: η. Allowed: a number, 0 or more.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Shrivastava, Pillai, Patel, Chellappa (2012): https://doi.org/10.1109/ICPR.2012.6460242
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import S2D2
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = S2D2().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "s2d2"
+    _knobs = {
+        "atoms_per_class": "atoms_per_class",
+        "sparsity": "sparsity",
+        "discrimination": "discrimination",
+        "compactness": "compactness",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+    _parameter_constraints = {
+        "atoms_per_class": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "compactness": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        atoms_per_class=20,
+        sparsity=0.5,
+        discrimination=1.0,
+        compactness=0.01,
+        max_iter=10,
+        tol=0.0001,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.atoms_per_class = atoms_per_class
+        self.sparsity = sparsity
+        self.discrimination = discrimination
+        self.compactness = compactness
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SSDLP(TakesGraph, DictionaryClassifier):
+    r"""Class dictionaries with label propagation.
+
+    Each class has its own dictionary and writes every sample with it alone. The costs of doing
+    so give class probabilities, which spread over a graph from the labelled samples and weigh
+    what each dictionary learns from; the class of the lowest cost wins. Only the abstract of the
+    article could be read; what it leaves open was found by experiment.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A}\ \sum_c\sum_iP_{ci}^2\bigl(\lVert x_i-D_ca_{ic}\rVert^2
+        +\lambda\lVert a_{ic}\rVert_1\bigr)+\gamma\sum_c\sum_{i\in c}\lVert a_{ic}-m_c\rVert^2,\qquad
+        P\text{ spread over a graph}
+
+    Parameters
+    ----------
+    atoms_per_class : int, default=20
+        Atoms of each class; a class gets fewer where it has too few samples. Letter: p_c.
+        Allowed: a whole number, 1 or more.
+    sparsity : float, default=0.25
+        Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
+        number, 0 or more.
+    compactness : float, default=0.01
+        How much the codes of labelled samples gather around the mean of their class. Letter: γ.
+        Allowed: a number, 0 or more.
+    spreading : float, default=0.8
+        Share that comes from the neighbours rather than from a sample's own energies. Letter: α.
+        Allowed: a number between 0 and 1.
+    temperature : float, default=1.0
+        How evenly energies give probabilities, in mean gaps between the best two classes.
+        Letter: T. Allowed: a number above 0.
+    spread_graph : {"heat", "expressive"}, default='heat'
+        Graph that probabilities spread over.
+    n_neighbors : int, default=8
+        Neighbours per sample in a `heat` graph; at most the number of samples less one. Letter:
+        k. Allowed: a whole number, 1 or more.
+    self_sparsity : float, default=7.5
+        Weight of the l1 norm with which an `expressive` graph writes samples with others; scales
+        with squared lengths. Letter: κ. Allowed: a number above 0.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Chen, Yang (2017): https://doi.org/10.1109/ICIP.2017.8296574
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SSDLP
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SSDLP().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ssd-lp"
+    _knobs = {
+        "atoms_per_class": "atoms_per_class",
+        "sparsity": "sparsity",
+        "compactness": "compactness",
+        "spreading": "spreading",
+        "temperature": "temperature",
+        "spread_graph": "spread_graph",
+        "n_neighbors": "n_neighbors",
+        "self_sparsity": "self_sparsity",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+    _parameter_constraints = {
+        "atoms_per_class": [Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "compactness": [Interval(Real, 0.0, None, closed="left")],
+        "spreading": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "temperature": [Interval(Real, 0.0, None, closed="neither")],
+        "spread_graph": [StrOptions({"heat", "expressive"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "self_sparsity": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        atoms_per_class=20,
+        sparsity=0.25,
+        compactness=0.01,
+        spreading=0.8,
+        temperature=1.0,
+        spread_graph="heat",
+        n_neighbors=8,
+        self_sparsity=7.5,
+        max_iter=10,
+        tol=0.0001,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.atoms_per_class = atoms_per_class
+        self.sparsity = sparsity
+        self.compactness = compactness
+        self.spreading = spreading
+        self.temperature = temperature
+        self.spread_graph = spread_graph
+        self.n_neighbors = n_neighbors
+        self.self_sparsity = self_sparsity
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SSRD(DictionaryClassifier):
+    r"""Semi-supervised robust dictionary with structured sparsity.
+
+    Residuals count by a low power, so outliers hardly do; the labelled samples of a class share
+    the atoms they use. Each atom then belongs to the class that uses it most, and a sample takes
+    the class whose atoms leave least of it. Only the abstract of the article could be read; what
+    it leaves open was found by experiment.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A}\ \sum_i\lVert x_i-Da_i\rVert^{q_1}
+        +\lambda\sum_g\sum_k\lVert A_{g,k\cdot}\rVert^q,\qquad g\text{: each class, and all unlabelled samples}
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per
+        class, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    sparsity : float, default=1.0
+        Weight of the rows of coefficients. Letter: λ. Allowed: a number, 0 or more.
+    power : float, default=1.0
+        Power of the length of a row: the lower, the fewer rows a class uses. Letter: q. Allowed:
+        a number between 0 and 2.
+    loss_power : float, default=1.0
+        Power of the residual of a sample: the lower, the less outliers count. Letter: q_1.
+        Allowed: a number between 0 and 2.
+    code_sparsity : float, default=0.5
+        Weight of the l1 norm of the codes that decide; scales with sample lengths. Allowed: a
+        number, 0 or more.
+    max_iter : int, default=15
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Wang, Nie, Cai, Huang (2013): https://doi.org/10.1109/ICCV.2013.145
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SSRD
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SSRD(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ssr-d"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "power": "power",
+        "loss_power": "loss_power",
+        "code_sparsity": "code_sparsity",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "power": [Interval(Real, 0.0, 2.0, closed="neither")],
+        "loss_power": [Interval(Real, 0.0, 2.0, closed="neither")],
+        "code_sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        sparsity=1.0,
+        power=1.0,
+        loss_power=1.0,
+        code_sparsity=0.5,
+        max_iter=15,
+        tol=0.0001,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.power = power
+        self.loss_power = loss_power
+        self.code_sparsity = code_sparsity
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SSPDL(TakesGraph, DictionaryClassifier):
+    r"""Semi-supervised dictionary that preserves sparse self-representation.
+
+    Samples are written with few other samples, and their codes are mixed the same way; labelled
+    samples of a class share atoms. Each atom then belongs to the class that uses it most, and a
+    sample takes the class whose atoms leave least of it. Only the abstract of the article could
+    be read; what it leaves open was found by experiment.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A}\ \lVert X-DA\rVert_F^2
+        +\lambda\Bigl(\sum_c\sum_k\lVert A_{c,k\cdot}\rVert^{1/2}+\sum_{k,j\text{ unlabelled}}|a_{kj}|^{1/2}\Bigr)
+        +\beta\sum_i\Bigl\lVert a_i-\sum_jv_{ij}a_j\Bigr\rVert^2
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per
+        class, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    sparsity : float, default=0.56
+        Weight of the half powers: of rows within a class, and of coefficients of unlabelled
+        samples. Letter: λ. Allowed: a number, 0 or more.
+    manifold : float, default=0.5
+        How much codes are mixed as their samples are. Letter: β. Allowed: a number, 0 or more.
+    self_sparsity : float, default=7.5
+        Weight of the l1 norm with which samples are written with others; scales with squared
+        lengths. Letter: κ. Allowed: a number above 0.
+    first_sparsity : float, default=0.5
+        Weight of the l1 norm of the first codes; scales with sample lengths. Allowed: a number,
+        0 or more.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Wang, Zhang, Fan, Ye (2016): https://doi.org/10.1109/ACCESS.2016.2545679
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SSPDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SSPDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ssp-dl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "manifold": "manifold",
+        "self_sparsity": "self_sparsity",
+        "first_sparsity": "first_sparsity",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "self_sparsity": [Interval(Real, 0.0, None, closed="neither")],
+        "first_sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        sparsity=0.56,
+        manifold=0.5,
+        self_sparsity=7.5,
+        first_sparsity=0.5,
+        max_iter=10,
+        tol=0.0001,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.manifold = manifold
+        self.self_sparsity = self_sparsity
+        self.first_sparsity = first_sparsity
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class PSSDL(TakesGraph, DictionaryClassifier):
+    r"""Probabilistic semi-supervised dictionary learning.
+
+    Codes have a Laplace prior, samples a noise of their own, classes a softmax of the codes;
+    graphs keep neighbours together and classes apart. The scales of noise and codes are
+    estimated once and then kept, because the model is unbounded in them. Not all of the article
+    could be read; what it leaves open was found by experiment.
+
+    .. math::
+
+        \min_{D\in\mathcal C,A,W}\ \sum_i\frac{\lVert x_i-Da_i\rVert^2}{2\sigma_i^2}
+        +\frac{\lVert A\rVert_1}z+\frac{\lVert D\rVert^2}{2\sigma_d^2}
+        +\sum_{i\text{ labelled}}\Bigl(\ln\sum_ce^{w_c^\top a_i}-w_{y_i}^\top a_i\Bigr)+\frac{\lVert W\rVert^2}{2\sigma_w^2}
+        +(1-\beta)\operatorname{tr}A(L_W-L_B)A^\top+\beta\operatorname{tr}ALA^\top
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms, at most one per sample; `auto`: one per feature or, if more, 10 per
+        class, up to 200. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    sparsity : float, default=0.5
+        Weight of the l1 norm of the first codes; the scales of noise and codes follow it. Scales
+        with sample lengths. Letter: λ. Allowed: a number, 0 or more.
+    manifold : float, default=0.04
+        Weight of both graphs; scales with inverse squared lengths. Allowed: a number, 0 or more.
+    graph_share : float, default=0.5
+        Share of the graph of all samples; the rest is that of the classes. Letter: β. Allowed: a
+        number between 0 and 1.
+    discrimination : float, default=1.0
+        Weight of the classifier in the codes. Allowed: a number, 0 or more.
+    ridge : float, default=25.0
+        Weight of half the squared norm of the classifier; scales with squared lengths. Allowed:
+        a number above 0.
+    n_neighbors : int, default=8
+        Neighbours per sample in the graphs; at most the number of samples less one. Letter: k.
+        Allowed: a whole number, 1 or more.
+    width : float or str, default='0.5x'
+        Width of the kernel of the graph of all samples; `0.5x` is half the mean distance.
+        Letter: σ. Allowed: a number above 0.
+    scale_updates : int, default=1
+        Iterations in which the scales of noise and codes follow the codes; afterwards they stay.
+        Allowed: a whole number, 0 or more.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Babagholami-Mohamadabadi, Zarghami, Zolfaghari, Baghshah (2013): https://doi.org/10.1007/978-3-642-40994-3_13
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import PSSDL
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = PSSDL(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "pssdl"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "sparsity": "sparsity",
+        "manifold": "manifold",
+        "graph_share": "graph_share",
+        "discrimination": "discrimination",
+        "ridge": "ridge",
+        "n_neighbors": "n_neighbors",
+        "width": "width",
+        "scale_updates": "scale_updates",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "manifold": [Interval(Real, 0.0, None, closed="left")],
+        "graph_share": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "discrimination": [Interval(Real, 0.0, None, closed="left")],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "width": [Interval(Real, 0.0, None, closed="neither"), str],
+        "scale_updates": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms="auto",
+        sparsity=0.5,
+        manifold=0.04,
+        graph_share=0.5,
+        discrimination=1.0,
+        ridge=25.0,
+        n_neighbors=8,
+        width="0.5x",
+        scale_updates=1,
+        max_iter=10,
+        tol=0.0001,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_atoms = n_atoms
+        self.sparsity = sparsity
+        self.manifold = manifold
+        self.graph_share = graph_share
+        self.discrimination = discrimination
+        self.ridge = ridge
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.scale_updates = scale_updates
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SRC(DictionaryClassifier):
+    r"""Sparse representation classification on the labelled samples.
+
+    A sample is written with few labelled samples, scaled to length one, and takes the class
+    whose part of that code leaves least of it. A control without learning: what a method with a
+    learnt dictionary gains over it is what its dictionary is worth. Unlabelled samples are not
+    used.
+
+    .. math::
+
+        \hat y(x)=\operatorname*{arg\,min}_c\ \lVert x-X_c\hat a_c\rVert^2,\qquad
+        \hat a=\operatorname*{arg\,min}_a\ \lVert x-X_la\rVert^2+\lambda\lVert a\rVert_1
+
+    Parameters
+    ----------
+    sparsity : float, default=0.5
+        Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
+        number, 0 or more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Wright, Yang, Ganesh, Sastry, Ma (2009): https://doi.org/10.1109/TPAMI.2008.79
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SRC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SRC().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "src"
+    _knobs = {
+        "sparsity": "sparsity",
+    }
+    _parameter_constraints = {
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        sparsity=0.5,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.sparsity = sparsity
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class SRCByClass(DictionaryClassifier):
+    r"""Sparse representation on the labelled samples, class by class.
+
+    Each class writes a sample with its own labelled samples alone; the class that does it at the
+    lowest cost wins. A control without learning, for methods with a dictionary for each class.
+    Unlabelled samples are not used.
+
+    .. math::
+
+        \hat y(x)=\operatorname*{arg\,min}_c\ \min_a\ \lVert x-X_ca\rVert^2+\lambda\lVert a\rVert_1
+
+    Parameters
+    ----------
+    sparsity : float, default=0.5
+        Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
+        number, 0 or more.
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    prepare : sequence of str, or str, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample; empty for none. The notes list them.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    Notes
+    -----
+    Preparation steps:
+
+    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
+    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
+    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
+      median: a line in the middle, a logarithm far out; the others stay as they are
+    - ``pca=COUNT``: the COUNT leading principal components of the training samples
+    - ``projection=COUNT``: COUNT random directions that roughly keep distances
+    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
+      compares histograms as shares rather than by their peaks
+    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
+      dark border, with pixels from 0, or dark on a bright one
+    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
+      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
+      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
+    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
+      light; STRENGTH is 255 by default
+    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
+      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
+    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
+      where they shrink
+    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
+      branches separated by |, their steps by commas; none keeps the samples as they are
+
+    References
+    ----------
+    Wright, Yang, Ganesh, Sastry, Ma (2009), with a code for each class: https://doi.org/10.1109/TPAMI.2008.79
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import SRCByClass
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = SRCByClass().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "src-by-class"
+    _knobs = {
+        "sparsity": "sparsity",
+    }
+    _parameter_constraints = {
+        "sparsity": [Interval(Real, 0.0, None, closed="left")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        sparsity=0.5,
+        sparse_output=False,
+        prepare=("auto",),
+        image_shape=None,
+        class_weight=None,
+        unlabeled=None,
+        calibrate=True,
+        memory_limit=None,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.sparsity = sparsity
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
@@ -1166,7 +2525,7 @@ class JDL(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -1370,7 +2729,7 @@ class OSSDL(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -1585,7 +2944,7 @@ class LCRLSDLA(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -1798,7 +3157,7 @@ class LCKSVD(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2016,7 +3375,7 @@ class SupGraphDL(DictionaryClassifier):
     n_revived_ : int
         Number of unused atoms that were replaced during the fit.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2216,7 +3575,7 @@ class LinearSVM(FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2375,7 +3734,7 @@ class Ridge(FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2517,7 +3876,7 @@ class Nearest(FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2677,7 +4036,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
@@ -2863,7 +4222,7 @@ class SelfTraining(FewLabelClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
-        Weights of the linear classifier; missing if training samples vote.
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 

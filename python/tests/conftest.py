@@ -15,12 +15,16 @@ from ssdl import _methods
 CLASSES = [getattr(ssdl, name) for name in _methods.__all__]
 TRANSFORMERS = [ssdl.SparseCoder, ssdl.DictionaryLearner, ssdl.Preparation]
 WITH_ATOMS = [each for each in CLASSES if hasattr(each, "transform")]
+# The class whose atoms leave least of a sample is its class.
+BY_RESIDUALS = (ssdl.S2D2, ssdl.SRC, ssdl.SRCByClass, ssdl.SSDLP, ssdl.SSPDL, ssdl.SSRD)
 
 
-def small(each, **parameters):
+def small(each, max_iter=5, tol=0.05, **parameters):
     """An estimator that fits the digits below in a fraction of a second."""
     if each in WITH_ATOMS:
-        parameters = {"n_atoms": 30, "max_iter": 5, "tol": 0.05} | parameters
+        quick = {"n_atoms": 30, "atoms_per_class": 3, "max_iter": max_iter, "tol": tol}
+        known = each().get_params()
+        parameters = {name: quick[name] for name in quick if name in known} | parameters
     return each(**parameters)
 
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import ssdl
-from conftest import CLASSES, small
+from conftest import BY_RESIDUALS, CLASSES, small
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
@@ -47,11 +47,14 @@ def test_the_objective_is_the_sum_of_its_terms(estimator, digits):
 
 def test_atoms_codes_and_classifier_have_their_shapes(coder, digits):
     model = coder.fit(digits["X"], digits["few"])
-    assert model.components_.shape == (30, 64)
-    assert model.codes_.shape == (300, 30)
-    assert model.coef_.shape == (10, 30)
-    assert model.intercept_.shape == (10,)
+    n_atoms = 60 if isinstance(model, (ssdl.SRC, ssdl.SRCByClass)) else 30
+    assert model.components_.shape == (n_atoms, 64)
+    assert model.codes_.shape == (300, n_atoms)
     assert np.linalg.norm(model.components_, axis=1).max() <= 1 + 1e-12
+    if isinstance(model, BY_RESIDUALS):
+        return
+    assert model.coef_.shape == (10, n_atoms)
+    assert model.intercept_.shape == (10,)
     scores = model.transform(digits["new"]) @ model.coef_.T + model.intercept_
     np.testing.assert_allclose(scores, model.decision_function(digits["new"]), atol=1e-10)
 
@@ -60,15 +63,18 @@ def test_codes_reconstruct_the_prepared_samples(coder, digits):
     model = coder.fit(digits["X"], digits["few"])
     codes = model.transform(digits["new"])
     prepared = 5 * digits["new"] / np.linalg.norm(digits["new"], axis=1, keepdims=True)
-    error = np.linalg.norm(model.inverse_transform(codes) - prepared, axis=1)
-    assert error.mean() < 2.5
-    with pytest.raises(ssdl.errors.ShapeError, match="expected 30, got 29"):
+    # The atoms of each class alone make a sample: together they make it ten times.
+    whole = 10 if isinstance(model, ssdl.SRCByClass) else 1
+    error = np.linalg.norm(model.inverse_transform(codes) - whole * prepared, axis=1)
+    assert error.mean() < 2.5 * whole
+    n_atoms = codes.shape[1]
+    with pytest.raises(ssdl.errors.ShapeError, match=f"expected {n_atoms}, got {n_atoms - 1}"):
         model.inverse_transform(codes[:, 1:])
 
 
-def test_the_linear_classifier_is_there_unless_samples_vote(estimator, digits):
+def test_the_linear_classifier_is_there_if_it_decides(estimator, digits):
     model = estimator.fit(digits["X"], digits["few"])
-    if isinstance(model, (ssdl.Nearest, ssdl.LabelSpreading, ssdl.AutoSSDL)):
+    if isinstance(model, (ssdl.Nearest, ssdl.LabelSpreading, ssdl.AutoSSDL, *BY_RESIDUALS)):
         assert not hasattr(model, "coef_")
         assert not hasattr(model, "intercept_")
     else:

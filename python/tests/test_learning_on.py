@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ssdl
-from conftest import CLASSES, WITH_ATOMS, small
+from conftest import BY_RESIDUALS, CLASSES, small
 from ssdl import errors, graphs
 from ssdl.labelling import first_to_label
 
@@ -27,7 +27,7 @@ def model(digits):
 
 def patient(each):
     """A fit that converges instead of stopping at its limit."""
-    return small(each, **({"max_iter": 30, "tol": 1e-3} if each in WITH_ATOMS else {}))
+    return small(each, max_iter=30, tol=1e-3)
 
 
 def labels_of(model):
@@ -47,7 +47,9 @@ def test_more_labels_give_what_a_fit_with_all_of_them_gives(each, digits):
     assert model.n_iter_ <= cold.n_iter_
     assert model.objective_["total"] <= 1.03 * cold.objective_["total"]
     assert np.mean(model.transduction_ == cold.transduction_) >= 0.9
-    assert np.mean(model.transduction_[asked] == digits["y"][asked]) >= 0.9
+    # Residuals may put a hard sample into another class than its label.
+    least = 0.7 if each in BY_RESIDUALS else 0.9
+    assert np.mean(model.transduction_[asked] == digits["y"][asked]) >= least
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_batches_give_nearly_what_all_samples_give(coder, digits):
     X, few = digits["X"], digits["few"]
     parts = coder.partial_fit(X[:200], few[:200]).partial_fit(X[200:], few[200:])
     whole = small(type(coder)).fit(X, few)
-    assert parts.codes_.shape == (300, 30)
+    assert parts.codes_.shape == whole.codes_.shape
     assert labels_of(parts) == labels_of(whole)
     assert parts.objective_["total"] <= 1.08 * whole.objective_["total"]
     assert np.mean(parts.transduction_ == whole.transduction_) >= 0.8

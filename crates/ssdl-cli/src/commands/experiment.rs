@@ -126,7 +126,13 @@ fn check_paths(args: &Experiment, plan: &AnyPlan, rows: &Path) -> Outcome {
         )));
     }
     inputs.push(rows);
-    output::check(&[args.report.as_deref()], &inputs)
+    let lists = match (plan, &args.splits) {
+        (AnyPlan::Comparison(plan), Some(folder)) => comparison::split_files(plan, folder),
+        _ => Vec::new(),
+    };
+    let lists = lists.iter().map(|path| Some(path.as_path()));
+    let outputs: Vec<Option<&Path>> = lists.chain([args.report.as_deref()]).collect();
+    output::check(&outputs, &inputs)
 }
 
 /// The rows, to be added to unless only tables are requested.

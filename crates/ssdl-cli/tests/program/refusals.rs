@@ -407,6 +407,8 @@ fn outputs_that_would_destroy_something() {
         std::os::unix::fs::symlink("flowers.csv", bench.path("link.csv")).expect("linked");
         std::os::unix::fs::symlink(".", bench.path("here")).expect("linked");
     }
+    // Its own lists would replace it.
+    bench.write("flowers-0.json", PLAN);
     let absolute = bench.path("new.ssdl").display().to_string();
     let fit = "fit flowers.csv --label-column kind --model";
     let predict = "predict m.ssdl test.csv --label-column kind";
@@ -450,6 +452,7 @@ fn outputs_that_would_destroy_something() {
         (format!("{experiment} --out rows.csv --report clouds.csv"), 2, input),
         (format!("{experiment} --out rows.csv --report ./rows.csv"), 2, input),
         (format!("{experiment} --out plan.toml"), 2, input),
+        ("experiment flowers-0.json --data . --splits .".into(), 2, input),
         (format!("{experiment} --out ./clouds.csv"), 2, input),
         (format!("{experiment} --out flowers.csv"), 1, "not rows of this experiment"),
         (format!("{fit} no/m.ssdl"), 1, "no/m.ssdl"),

@@ -11,7 +11,7 @@ pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
 pub use row::Row;
 pub use table::{curves, overview, report, tables};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use data::Loaded;
 use ssdl::samples::split::Split as Parts;
@@ -115,12 +115,22 @@ pub fn write_splits(plan: &Plan, choice: &Choice, data: &Path, folder: &Path) ->
         for (at, split) in plan.splits_of(set).enumerate() {
             let mut drawn = loaded.parts(split)?;
             drawn.retain(|(seed, _)| is_chosen(&choice.seeds, seed));
-            let name = format!("{}-{at}.json", set.name.replace(['/', '\\', ' '], "-"));
-            data::write_lists(&folder.join(name), set, split, drawn)?;
+            data::write_lists(&list_file(folder, set, at), set, split, drawn)?;
             count += 1;
         }
     }
     Ok(count)
+}
+
+/// The files that [`write_splits`] would write into this folder.
+pub fn split_files(plan: &Plan, folder: &Path) -> Vec<PathBuf> {
+    let of = |set| (0..plan.splits_of(set).count()).map(move |at| list_file(folder, set, at));
+    plan.data.iter().flat_map(of).collect()
+}
+
+/// The file of the split at this place among those of a data set.
+fn list_file(folder: &Path, set: &Data, at: usize) -> PathBuf {
+    folder.join(format!("{}-{at}.json", set.name.replace(['/', '\\', ' '], "-")))
 }
 
 /// Fits the first chosen run, on its first data set and the split with most unlabelled samples, to
