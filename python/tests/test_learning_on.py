@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ssdl
-from conftest import BY_RESIDUALS, CLASSES, small
+from conftest import BY_RESIDUALS, CLASSES, WITH_ATOMS, small
 from ssdl import errors, graphs
 from ssdl.labelling import first_to_label
 
