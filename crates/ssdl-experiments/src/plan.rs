@@ -7,8 +7,9 @@ use serde::Deserialize;
 use crate::{Error, Result, comparison, graphs};
 
 /// Plans that come with the program, in the order they are listed.
-pub const KNOWN: [(&str, &str); 8] = [
+pub const KNOWN: [(&str, &str); 9] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
+    ("digits-25", include_str!("../../../experiments/digits-25.toml")),
     ("preparations", include_str!("../../../experiments/preparations.toml")),
     ("unlabelled-curve", include_str!("../../../experiments/unlabelled-curve.toml")),
     ("faces-yaleb", include_str!("../../../experiments/faces-yaleb.toml")),

@@ -81,8 +81,8 @@ pub use stop::Signal;
 
 /// What code that fits methods needs in scope: the traits of methods and of their knobs.
 pub mod prelude {
-    pub use crate::classifier::MarginSetters;
     pub use crate::classifier::svm::SvmSetters;
+    pub use crate::classifier::{BalanceSetters, MarginSetters};
     pub use crate::fit::{CouplingSetters, FewAtomsSetters, SolverSetters};
     pub use crate::graph::GraphSetters;
     pub use crate::knobs::Knobbed;

@@ -9,8 +9,8 @@
 
 use rayon::prelude::*;
 
-use super::Outlook;
 use super::membership::{Shares, class_errors, membership_of_errors};
+use super::{Balance, Outlook, scale};
 use crate::Real;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
@@ -18,20 +18,14 @@ use crate::samples::weights::Weights;
 
 /// Samples that one task takes.
 const CHUNK: usize = 256;
-/// Rounds of scaling; each is a pass over the memberships.
-const ROUNDS: usize = 30;
-/// Largest relative distance of a class share from its target at which the scaling stops.
-const CLOSE: f64 = 1e-3;
 
 /// How the samples of a fit vote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ballot<T> {
     /// $u_j$: the weight of each sample in the classifier's loss.
     weights: Vec<T>,
-    /// Expected class shares of the unlabelled samples; they sum to one.
-    prior: Vec<f64>,
-    /// How far the shares of all votes are moved towards the prior, 0 to 1.
-    balance: f64,
+    /// Where the shares of all votes are moved.
+    balance: Balance,
     /// $r$.
     sharpness: f64,
 }
@@ -41,7 +35,8 @@ impl<T: Real> Ballot<T> {
     #[must_use]
     pub fn plain(n_classes: usize, n_samples: usize, sharpness: f64) -> Self {
         let prior = vec![1.0 / n_classes as f64; n_classes];
-        Self { weights: vec![T::one(); n_samples], prior, balance: 0.0, sharpness }
+        let balance = Balance { prior, strength: 0.0 };
+        Self { weights: vec![T::one(); n_samples], balance, sharpness }
     }
 
     /// As the labels suggest. Where the user's weights make all classes count the same, the labels are
@@ -49,16 +44,15 @@ impl<T: Real> Ballot<T> {
     #[must_use]
     pub fn new(outlook: Outlook, sharpness: f64, labels: &Labels, weights: &Weights<T>) -> Self {
         let vote = T::of(outlook.vote);
-        let balance = if weights.balanced { 0.0 } else { outlook.balance };
-        let of_label = label_weights(&outlook.prior, &labels.counts(), balance);
+        let strength = if weights.balanced { 0.0 } else { outlook.balance };
+        let of_label = label_weights(&outlook.prior, &labels.counts(), strength);
         let of_sample = |(label, &weight): (&Option<usize>, &T)| match label {
             Some(class) => weight * T::of(of_label[*class]),
             None => weight * vote,
         };
         Self {
             weights: labels.assigned().iter().zip(&weights.of_samples).map(of_sample).collect(),
-            prior: outlook.prior,
-            balance: outlook.balance,
+            balance: Balance { prior: outlook.prior, strength: outlook.balance },
             sharpness,
         }
     }
@@ -69,7 +63,7 @@ impl<T: Real> Ballot<T> {
     #[must_use]
     #[inline(never)]
     pub fn shares(&self, scores: &Matrix<T>, assigned: &[Option<usize>]) -> Shares<T> {
-        let factors = (self.balance > 0.0).then(|| self.factors(scores, assigned));
+        let factors = (self.balance.strength > 0.0).then(|| self.factors(scores, assigned));
         let mut of_class = Matrix::zeros(scores.rows(), scores.columns());
         let mut total = self.weights.clone();
         let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
@@ -101,8 +95,7 @@ impl<T: Real> Ballot<T> {
         membership_of_errors(p, self.sharpness);
     }
 
-    /// The factor of each class with which the shares $m_k$ of all votes are in proportion to
-    /// $m_k^{1-b}\pi_k^b$.
+    /// The factor of each class that brings all votes near the prior.
     fn factors(&self, scores: &Matrix<T>, assigned: &[Option<usize>]) -> Vec<f64> {
         let open: Vec<usize> = (0..assigned.len()).filter(|&j| assigned[j].is_none()).collect();
         let mut votes = scores.select_columns(&open);
@@ -114,34 +107,7 @@ impl<T: Real> Ballot<T> {
             },
         );
         let weights: Vec<f64> = open.iter().map(|&j| self.weights[j].wide()).collect();
-        let mut factors = vec![1.0; scores.rows()];
-        let mut shares = class_shares(&votes, &weights, &factors);
-        let target = self.target(&shares);
-        for _ in 0..ROUNDS {
-            let steps: Vec<f64> =
-                (0..factors.len())
-                    .map(|k| {
-                        if target[k] > 0.0 && shares[k] > 0.0 { target[k] / shares[k] } else { 1.0 }
-                    })
-                    .collect();
-            if steps.iter().all(|step| (step - 1.0).abs() < CLOSE) {
-                break;
-            }
-            factors.iter_mut().zip(&steps).for_each(|(factor, step)| *factor *= step);
-            shares = class_shares(&votes, &weights, &factors);
-        }
-        factors
-    }
-
-    /// The shares to reach. A class that nobody votes for, or that nobody expects, is not scaled.
-    fn target(&self, shares: &[f64]) -> Vec<f64> {
-        let between = |(&share, &prior): (&f64, &f64)| {
-            let is_open = share > f64::MIN_POSITIVE && prior > 0.0;
-            if is_open { share.powf(1.0 - self.balance) * prior.powf(self.balance) } else { 0.0 }
-        };
-        let raw: Vec<f64> = shares.iter().zip(&self.prior).map(between).collect();
-        let sum: f64 = raw.iter().sum();
-        raw.into_iter().map(|share| if sum > 0.0 { share / sum } else { 0.0 }).collect()
+        self.balance.factors(&votes, &weights)
     }
 }
 
@@ -166,43 +132,10 @@ fn label_weights(prior: &[f64], counts: &[usize], balance: f64) -> Vec<f64> {
     weights.into_iter().map(|weight| weight * all / sum).collect()
 }
 
-/// $P_k\gets P_kf_k/\sum_cP_cf_c$.
-fn scale(p: &mut [f64], factors: &[f64]) {
-    let sum: f64 = p.iter().zip(factors).map(|(p, f)| p * f).sum();
-    if sum > 0.0 && sum.is_finite() {
-        p.iter_mut().zip(factors).for_each(|(p, f)| *p *= f / sum);
-    }
-}
-
-/// The share of each class in all votes, by weight, once these are scaled.
-fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
-    let n_classes = votes.rows();
-    let parts: Vec<Vec<f64>> = weights
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(part, weights)| {
-            let (mut sums, mut p) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-            for (at, weight) in weights.iter().enumerate() {
-                let column = votes.column(part * CHUNK + at);
-                p.iter_mut().zip(column).for_each(|(p, vote)| *p = vote.wide());
-                scale(&mut p, factors);
-                sums.iter_mut().zip(&p).for_each(|(sum, p)| *sum += weight * p);
-            }
-            sums
-        })
-        .collect();
-    let mut shares = vec![0.0; n_classes];
-    for part in &parts {
-        shares.iter_mut().zip(part).for_each(|(share, sum)| *share += sum);
-    }
-    let all: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|share| *share /= if all > 0.0 { all } else { 1.0 });
-    shares
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::balance::CLOSE;
 
     fn labels(n: usize, known: &[(usize, usize)], n_classes: usize) -> Labels {
         let mut assigned = vec![None; n];
@@ -216,7 +149,8 @@ mod tests {
     }
 
     fn ballot(balance: f64, prior: Vec<f64>, n: usize) -> Ballot<f64> {
-        Ballot { weights: vec![1.0; n], prior, balance, sharpness: 1.0 + 1e-9 }
+        let balance = Balance { prior, strength: balance };
+        Ballot { weights: vec![1.0; n], balance, sharpness: 1.0 + 1e-9 }
     }
 
     #[test]
@@ -239,7 +173,8 @@ mod tests {
             }
         }
         let plain = Ballot::plain(3, 50, 1.7);
-        let none = Ballot { balance: 0.0, prior: vec![0.7, 0.2, 0.1], ..plain.clone() };
+        let balance = Balance { prior: vec![0.7, 0.2, 0.1], strength: 0.0 };
+        let none = Ballot { balance, ..plain.clone() };
         let (a, b) = (
             plain.shares(&scores(50), labels.assigned()),
             none.shares(&scores(50), labels.assigned()),

@@ -2,6 +2,7 @@
 //!    samples, or class residuals. A [`Decision`] is the one that a model uses.
 
 mod active;
+mod balance;
 mod ballot;
 mod calibration;
 mod decision;
@@ -22,6 +23,8 @@ pub mod targets;
 mod vote;
 
 pub use active::{Active, ActivePoints};
+pub use balance::{Balance, BalanceKnobs, BalanceSetters};
+pub(crate) use balance::{scale, scale_columns};
 pub use ballot::Ballot;
 pub use calibration::Calibration;
 pub(crate) use decision::SavedDecision;

@@ -4,7 +4,7 @@
 //! system is solved, not iterated, so the result does not depend on when the iteration stops.
 
 use super::{Description, Learner, cut_neighbours};
-use crate::classifier::{Decision, Spread, Vote, Voters};
+use crate::classifier::{Balance, BalanceKnobs, Decision, Spread, Vote, Voters, scale_columns};
 use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};
 use crate::graph::{Connected, Equal, Graph, Heat, Neighbours, Width};
 use crate::{Error, Matrix, Real, Result};
@@ -37,6 +37,8 @@ crate::knobs! {
         spreading "α alpha": f64 = 0.8, Between(0.0, 1.0);
         /// Whether given labels stay fixed (label propagation); `spreading` is then unused.
         clamp "": bool = false, Switch;
+        /// The class shares of unlabelled samples.
+        shares: BalanceKnobs = BalanceKnobs::new();
         /// Residual, relative to the labels, at which the solver stops.
         tolerance "": f64 = 1e-10, Above(0.0);
         /// Maximum number of iterations of the solver.
@@ -58,7 +60,8 @@ const DESCRIPTION: Description = Description {
     summary: "Labels flow along the edges of a graph between all samples; each sample ends up with \
 shares of the classes that agree with its neighbours and, if it has one, with its label. New \
 samples take the weighted mean of the shares of their neighbours. Samples that no label reaches \
-take the label of the labelled sample nearest to them.",
+take the label of the labelled sample nearest to them. With `balance`, the class shares of the \
+unlabelled samples are moved towards `prior` (class-mass normalisation).",
     semi_supervised: true,
     inductive: true,
     uses_graph: true,
@@ -128,6 +131,9 @@ impl Learner for LabelSpreading {
             ));
             follow_nearest(given, &found.unreached, &mut found.shares);
         }
+        if let Some(balance) = Balance::new(&self.shares, &given.samples, &given.labels)? {
+            move_shares(&balance, &given.labels.unlabelled(), &mut found.shares);
+        }
         let objective = Objective::new([
             ("manifold", found.roughness),
             ("discrimination", (1.0 - spreading) / spreading * found.misfit),
@@ -147,6 +153,16 @@ impl LabelSpreading {
             (None, Kernel::Heat) => Heat { n_neighbors, width }.build(&given.samples),
             (None, Kernel::Neighbours) => Equal { n_neighbors }.build(&given.samples),
         }
+    }
+}
+
+/// Class-mass normalisation (Zhu, Ghahramani, Lafferty 2003), with as many rounds as the shares need.
+fn move_shares<T: Real>(balance: &Balance, open: &[usize], shares: &mut Matrix<T>) {
+    let mut votes = shares.select_columns(open);
+    let factors = balance.factors(&votes, &vec![1.0; open.len()]);
+    scale_columns(&mut votes, &factors);
+    for (at, &j) in open.iter().enumerate() {
+        shares.column_mut(j).copy_from_slice(votes.column(at));
     }
 }
 

@@ -3,7 +3,9 @@
 use super::ridge::fit_ridge;
 use super::{Description, Learner, LinearSvm, SHARPNESS};
 use crate::classifier::svm::{SvmKnobs, SvmTrainer};
-use crate::classifier::{Decision, LinearClassifier, best, memberships};
+use crate::classifier::{
+    Balance, BalanceKnobs, Decision, LinearClassifier, best, memberships, scale_columns,
+};
 use crate::fit::{Flow, Given, Learnt, Objective, Sizes, Stop, Turns, fit_svm, svm_objective};
 use crate::knobs::Grid;
 use crate::{Labels, Matrix, Real, Result};
@@ -34,6 +36,10 @@ crate::knobs! {
         per_round "": f64 = 0.1, Above(0.0);
         /// Maximum number of rounds of labelling.
         max_rounds "": usize = 20, WholeFrom(1);
+        /// Weight of a sample that the classifier labelled, a given label's being 1.
+        unlabelled_weight "u": f64 = 1.0, Above(0.0);
+        /// The class shares of what it labels.
+        shares: BalanceKnobs = BalanceKnobs::new();
         /// The `svm`.
         svm: SvmKnobs = SvmKnobs::new();
         /// Weight of the squared norm of a `ridge` classifier; scales with squared sample lengths.
@@ -77,12 +83,14 @@ impl Learner for SelfTraining {
         let samples = &given.samples;
         let mut labels = given.labels.clone();
         let mut base = *self;
+        let balance = Balance::new(&self.shares, samples, &labels)?;
         let (mut classifier, mut objective) = base.fit_base(given, &labels, turns)?;
         let n_open = labels.len() - labels.n_labelled();
         let limit = (self.per_round * n_open as f64).ceil().clamp(1.0, n_open.max(1) as f64);
         let (mut rounds, mut stop) = (0, Stop::Limit);
         while rounds < self.max_rounds {
-            let sure = self.sure(&classifier, samples, &labels, limit as usize);
+            let votes = votes(&classifier, given, balance.as_ref());
+            let sure = self.sure(&votes, &labels, limit as usize);
             if sure.is_empty() {
                 stop = Stop::Converged;
                 break;
@@ -111,7 +119,7 @@ impl SelfTraining {
         labels: &Labels,
         turns: &mut Turns<'_>,
     ) -> Result<(LinearClassifier<T>, Objective)> {
-        let weights = all_weights(given, labels);
+        let weights = all_weights(given, labels, self.unlabelled_weight);
         match self.base {
             Base::Svm => {
                 let (loss, seed) = (self.svm.loss, given.seed);
@@ -135,23 +143,22 @@ impl SelfTraining {
     /// first, then those whose best score is furthest above the second, then by index.
     fn sure<T: Real>(
         &self,
-        classifier: &LinearClassifier<T>,
-        features: &Matrix<T>,
+        votes: &Votes<T>,
         labels: &Labels,
         limit: usize,
     ) -> Vec<(usize, usize)> {
-        let open = labels.unlabelled();
-        let scores = classifier.scores(&features.select_columns(&open));
-        let probabilities = memberships(&scores, SHARPNESS);
         let mut sure: Vec<(f64, f64, usize, usize)> = Vec::new();
-        for (at, &i) in open.iter().enumerate() {
-            let column = scores.column(at);
-            let class = best(column);
-            let probability = probabilities.column(at)[class].wide();
-            let others = column.iter().enumerate().filter(|(c, _)| *c != class);
+        for (at, &i) in votes.open.iter().enumerate() {
+            if labels.assigned()[i].is_some() {
+                continue;
+            }
+            let (scores, probabilities) = (votes.scores.column(at), votes.probabilities.column(at));
+            let class = if votes.are_moved { best(probabilities) } else { best(scores) };
+            let probability = probabilities[class].wide();
+            let others = scores.iter().enumerate().filter(|(c, _)| *c != class);
             let second = others.fold(f64::NEG_INFINITY, |top, (_, s)| top.max(s.wide()));
             if probability >= self.threshold {
-                sure.push((probability, column[class].wide() - second, i, class));
+                sure.push((probability, scores[class].wide() - second, i, class));
             }
         }
         sure.sort_by(|a, b| {
@@ -162,13 +169,41 @@ impl SelfTraining {
     }
 }
 
+/// What a classifier makes of the samples that were given without a label.
+struct Votes<T> {
+    open: Vec<usize>,
+    scores: Matrix<T>,
+    probabilities: Matrix<T>,
+    /// Whether the probabilities are no longer in the order of the scores.
+    are_moved: bool,
+}
+
+/// Samples labelled in earlier rounds are among them: class shares are those of all.
+fn votes<T: Real>(
+    classifier: &LinearClassifier<T>,
+    given: &Given<'_, T>,
+    balance: Option<&Balance>,
+) -> Votes<T> {
+    let open = given.labels.unlabelled();
+    let scores = classifier.scores(&given.samples.select_columns(&open));
+    let mut probabilities = memberships(&scores, SHARPNESS);
+    if let Some(balance) = balance {
+        let factors = balance.factors(&probabilities, &vec![1.0; open.len()]);
+        scale_columns(&mut probabilities, &factors);
+    }
+    Votes { open, scores, probabilities, are_moved: balance.is_some() }
+}
+
 /// The weights of the samples that now have a label; those that the classifier labelled count with the
 /// factor of that class.
-fn all_weights<T: Real>(given: &Given<'_, T>, labels: &Labels) -> Vec<T> {
+fn all_weights<T: Real>(given: &Given<'_, T>, labels: &Labels, unlabelled: f64) -> Vec<T> {
     let own = given.labels.assigned();
     let weight = |(place, label): (usize, &Option<usize>)| {
         let class = (*label)?;
-        let factor = if own[place].is_some() { T::one() } else { given.weights.of_classes[class] };
+        let factor = match own[place] {
+            Some(_) => T::one(),
+            None => given.weights.of_classes[class] * T::of(unlabelled),
+        };
         Some(given.weights.of_samples[place] * factor)
     };
     labels.assigned().iter().enumerate().filter_map(weight).collect()

@@ -1,7 +1,9 @@
 //! Contracts of weights, for every method: zero leaves a sample out, equal ones change nothing, others
 //! change the result, or the user is told.
 
-use crate::common::{Recorder, clouds, fit, fit_with, label_first, options, small_problem};
+use crate::common::{
+    Recorder, agreement, clouds, fit, fit_with, has, label_first, noise, options, small_problem,
+};
 use ssdl::fit::Silent;
 use ssdl::methods::{self, FitOptions, Method};
 use ssdl::samples::weights::ClassWeight;
@@ -110,6 +112,58 @@ fn balanced_leaves_even_labels_alone<T: Real>(method: &dyn Method<T>) {
 #[test]
 fn balanced_classes_leave_even_labels_alone() {
     for_every_method!(balanced_leaves_even_labels_alone);
+}
+
+/// Unlabelled samples that a model puts into each class.
+fn elected<T: Real>(model: &Model<T>) -> Vec<usize> {
+    let (found, labels) = (model.transduction().classes, model.training_labels());
+    let mut counts = vec![0; labels.classes().len()];
+    labels.unlabelled().into_iter().for_each(|j| counts[found[j]] += 1);
+    counts
+}
+
+fn expected_shares_are_followed<T: Real>(method: &dyn Method<T>) {
+    if !has(method, "balance") {
+        return;
+    }
+    // Nothing tells these classes apart, so votes go where they are expected.
+    let labels = label_first(&[0, 1, 2].repeat(30), 3, 4);
+    let samples = Samples::new(noise::<T>(6, 90, 26), labels).unwrap();
+    let with = |prior: &str| {
+        let knobs = [("balance", "1"), ("prior", prior), ("threshold", "0.4")];
+        elected(&fit(method, &knobs, samples.clone()).unwrap())
+    };
+    let (first, last) = (with("8,1,1"), with("1,1,8"));
+    let name = label(method);
+    assert!(first[0] >= last[0] + 10, "{name}: {first:?} {last:?}");
+    assert!(last[2] >= first[2] + 10, "{name}: {first:?} {last:?}");
+    let refused = fit(method, &[("balance", "1"), ("prior", "1,2")], samples.clone());
+    assert!(refused.unwrap_err().to_string().contains("one number per class, 3 in all"), "{name}");
+}
+
+#[test]
+fn votes_follow_the_shares_that_are_expected() {
+    for_every_method!(expected_shares_are_followed);
+}
+
+fn balance_leaves_even_data_alone<T: Real>(method: &dyn Method<T>) {
+    if !has(method, "balance") {
+        return;
+    }
+    let (samples, truth) = small_problem::<T>(27);
+    let right = |balance| {
+        let model = fit(method, &[("balance", balance)], samples.clone()).unwrap();
+        agreement(&model.transduction().classes, &truth)
+    };
+    let plain = right("0");
+    for balance in ["0.5", "1"] {
+        assert!(right(balance) >= plain - 0.02, "{}: balance {balance}, {plain}", label(method));
+    }
+}
+
+#[test]
+fn balance_leaves_clear_even_classes_alone() {
+    for_every_method!(balance_leaves_even_data_alone);
 }
 
 #[test]
