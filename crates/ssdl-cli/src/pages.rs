@@ -89,7 +89,8 @@ pub fn fit_page<T: Real>(
         page.tables.push(hidden::table(found, samples.labels()));
         page.about_tables = "The labels of one fold at a time were hidden, and each method \
              predicted them from the rest. The best is marked; with few labels, a point or two is \
-             chance. The other methods used their defaults."
+             chance. The other methods used their defaults. Log-loss and calibration error measure the \
+             probabilities: the lower, the more they can be trusted."
             .into();
     }
     if let Some(doubt) = found.and_then(|found| hidden::doubt(found, samples.labels())) {

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use ssdl::fit::Silent;
 use ssdl::methods::{self, FitOptions, Method};
-use ssdl::{Labels, Real, Samples};
+use ssdl::{Labels, Matrix, Real, Samples};
 
 use crate::folds::Folds;
+use crate::measures::Measures;
 use crate::numbers::{mean, paired};
 use crate::table::{Cell, Table};
 use crate::{Monitor, Result};
@@ -23,6 +24,8 @@ pub struct Hidden {
     pub method: String,
     /// The predicted class of each sample whose label was hidden.
     pub predicted: Vec<Option<usize>>,
+    /// What these predictions and their probabilities are worth.
+    pub measures: Measures,
     /// Mean seconds per fit.
     pub seconds: f64,
 }
@@ -102,7 +105,7 @@ fn predict_hidden<T: Real>(
 ) -> Result<Option<Hidden>> {
     let name = trial.method.describe().name;
     let mut predicted = vec![None; samples.n_samples()];
-    let mut seconds = Vec::new();
+    let (mut seconds, mut found) = (Vec::new(), Found::default());
     for (fold, places) in folds.hidden.iter().enumerate() {
         if monitor.stop() {
             return Ok(None);
@@ -112,10 +115,39 @@ fn predict_hidden<T: Real>(
         let started = Instant::now();
         let model = trial.method.fit(trial.knobs, rest, trial.options, &mut Silent)?;
         seconds.push(started.elapsed().as_secs_f64());
-        let classes = model.transduction().classes;
-        places.iter().for_each(|&place| predicted[place] = Some(classes[place]));
+        let transduction = model.transduction();
+        for &place in places {
+            predicted[place] = Some(transduction.classes[place]);
+            let Some(truth) = samples.labels().assigned()[place] else { continue };
+            let shares = transduction.probabilities.column(place);
+            found.add(transduction.classes[place], shares, truth);
+        }
     }
-    Ok(Some(Hidden { method: name.to_owned(), predicted, seconds: mean(&seconds) }))
+    let measures = found.measures(samples.labels().classes().len());
+    Ok(Some(Hidden { method: name.to_owned(), predicted, measures, seconds: mean(&seconds) }))
+}
+
+/// Predictions of hidden labels, one after the other.
+#[derive(Default)]
+struct Found {
+    predicted: Vec<usize>,
+    probabilities: Vec<f64>,
+    truth: Vec<usize>,
+}
+
+impl Found {
+    fn add<T: Real>(&mut self, predicted: usize, probabilities: &[T], truth: usize) {
+        self.predicted.push(predicted);
+        self.probabilities.extend(probabilities.iter().map(|share| share.wide()));
+        self.truth.push(truth);
+    }
+
+    fn measures(&self, n_classes: usize) -> Measures {
+        let probabilities = Matrix::from_fn(n_classes, self.truth.len(), |class, at| {
+            self.probabilities[at * n_classes + class]
+        });
+        Measures::of(&self.predicted, &probabilities, &self.truth)
+    }
 }
 
 /// The doubt whether a method is worth it: a sentence where it predicts hidden labels no better than the
@@ -149,6 +181,8 @@ pub fn table(found: &[Hidden], labels: &Labels) -> Table {
     let lines = found.iter().zip(&shares).map(|(one, &share)| {
         let cells = vec![
             Cell::marked(format!("{:.1} %", 100.0 * share), share == best),
+            Cell::plain(format!("{:.3}", one.measures.log_loss)),
+            Cell::plain(format!("{:.3}", one.measures.calibration_error)),
             Cell::plain(format!("{:.3}", one.seconds)),
         ];
         (one.method.clone(), cells)
@@ -157,7 +191,9 @@ pub fn table(found: &[Hidden], labels: &Labels) -> Table {
     Table {
         heading: format!("Cross-validation on {count} labels"),
         names: "method".into(),
-        columns: vec!["hidden labels correct".into(), "seconds per fit".into()],
+        columns: ["hidden labels correct", "log-loss", "calibration error", "seconds per fit"]
+            .map(String::from)
+            .into(),
         lines: lines.collect(),
     }
 }

@@ -22,9 +22,12 @@ fn every_label_is_predicted_once_and_the_best_method_is_marked() {
             assert_eq!(predicted.is_some(), truth.is_some(), "{}", one.method);
         }
         assert!(one.accuracy(labels) > 0.5 && one.accuracy(labels) <= 1.0, "{one:?}");
+        assert!((one.measures.accuracy - 100.0 * one.accuracy(labels)).abs() < 1e-9, "{one:?}");
+        assert!(one.measures.log_loss.is_finite() && one.measures.calibration_error < 0.5);
     }
     let shown = table(&found, labels);
     assert_eq!((shown.lines.len(), shown.heading.as_str()), (4, "Cross-validation on 12 labels"));
+    assert_eq!(shown.columns[1..3], ["log-loss", "calibration error"]);
     let best = found.iter().map(|one| one.accuracy(labels)).fold(0.0, f64::max);
     for ((_, cells), one) in shown.lines.iter().zip(&found) {
         assert_eq!(cells[0].number.better, one.accuracy(labels) == best, "{}", one.method);

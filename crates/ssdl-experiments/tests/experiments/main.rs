@@ -4,6 +4,7 @@
 
 mod common;
 mod comparison;
+mod doubts;
 mod graphs;
 mod hidden;
 mod tables;
