@@ -31,14 +31,47 @@ TYPES = {
     "text": "str",
 }
 
+# The same as annotations. What is not here is made of the words of the knob.
+ANNOTATIONS = {
+    "whole_from": "int",
+    "auto_or_from": 'int | Literal["auto"]',
+    "auto_or_number": 'float | Literal["auto"]',
+    "auto_or_above": 'float | Literal["auto"]',
+    "from": "float",
+    "within": "float",
+    "above": "float",
+    "between": "float",
+    "several_above": "Numbers | float",
+    "switch": "bool",
+    "text": "str",
+}
+COMMON_ANNOTATIONS = {
+    "sparse_output": "bool",
+    "prepare": "Steps",
+    "image_shape": "ImageShape",
+    "class_weight": "ClassWeight",
+    "unlabeled": "object",
+    "calibrate": "bool",
+    "memory_limit": "int | None",
+    "random_state": "Seed",
+    "n_jobs": "int | None",
+    "verbose": "int",
+}
+
 HEAD = '''"""The methods as classes, generated from the register by python/generate.py."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
+
+if TYPE_CHECKING:
+    from ._types import ClassWeight, ImageShape, Numbers, Seed, Steps
 
 __all__ = [
 {names}
@@ -47,7 +80,7 @@ __all__ = [
 
 CLASS = '''
 
-class {name}({base}):
+class {name}({base}):{remark}
     r"""{doc}
     """
 
@@ -64,7 +97,7 @@ class {name}({base}):
         self,
         *,
 {signature}
-    ):
+    ) -> None:
 {body}
 '''
 
@@ -165,6 +198,16 @@ def type_words(knob):
     return f"{words} or str" if words == "float" and isinstance(default(knob), str) else words
 
 
+def annotation(knob):
+    words = ", ".join(f'"{word}"' for word in knob.get("words", ()))
+    if knob["kind"] == "one_of":
+        return f"Literal[{words}]"
+    if knob["kind"] == "word_or_several":
+        return f"Literal[{words}] | Numbers"
+    found = ANNOTATIONS[knob["kind"]]
+    return f"{found} | str" if found == "float" and isinstance(default(knob), str) else found
+
+
 def constraint(knob):
     low, high = knob.get("low"), knob.get("high")
     match knob["kind"]:
@@ -179,7 +222,8 @@ def constraint(knob):
         case "within":
             return [f'Interval(Real, {low}, {high}, closed="both")']
         case "word_or_several":
-            return [f"StrOptions({{{', '.join(repr(word) for word in knob['words'])}}})", '"array-like"']
+            words = ", ".join(f'"{word}"' for word in knob["words"])
+            return [f"StrOptions({{{words}}})", '"array-like"']
         case "from":
             return [f'Interval(Real, {low}, None, closed="left")']
         case "between":
@@ -225,8 +269,8 @@ def common_parameters(module):
             "class_weight",
             None,
             'dict, "balanced" or None',
-            "How much the labels of each class count: a number above 0 by class, or all classes the "
-            "same however many labels each has. Only ratios matter.",
+            "How much the labels of each class count: a number above 0 by class, or all classes "
+            "the same however many labels each has. Only ratios matter.",
         ),
         (
             "unlabeled",
@@ -239,8 +283,8 @@ def common_parameters(module):
             "calibrate",
             True,
             "bool",
-            "Whether probabilities are calibrated, by three more fits with labels hidden in turn on at "
-            "most 3,000 samples; predicted classes do not depend on it.",
+            "Whether probabilities are calibrated, by three more fits with labels hidden in turn "
+            "on at most 3,000 samples; predicted classes do not depend on it.",
         ),
         ("memory_limit", None, "int or None", "Maximum number of bytes that the fit may use."),
         (
@@ -318,11 +362,13 @@ def written(method, common, steps):
     has_atoms = method["coding"] != "none"
     common = ([SPARSE_OUTPUT] if has_atoms else []) + common
     base = "DictionaryClassifier" if has_atoms else "FewLabelClassifier"
-    values = [(parameter(knob), default(knob)) for knob in knobs]
-    values += [(common_name, value) for common_name, value, _, _ in common]
+    values = [(parameter(knob), annotation(knob), default(knob)) for knob in knobs]
+    values += [(each[0], COMMON_ANNOTATIONS[each[0]], each[1]) for each in common]
     text = CLASS.format(
         name=name,
         base=f"TakesGraph, {base}" if method["uses_graph"] else base,
+        # The graph is the third argument of such a fit, the weights are the third of others.
+        remark="  # type: ignore[misc]" if method["uses_graph"] else "",
         doc=docstring(method, name, common, steps),
         method=method["name"],
         knobs="\n".join(f'        "{parameter(knob)}": "{knob["name"]}",' for knob in knobs),
@@ -335,8 +381,10 @@ def written(method, common, steps):
                 *(['        "sparse_output": ["boolean"],'] if has_atoms else []),
             ]
         ),
-        signature="\n".join(f"        {key}={quoted(value)}," for key, value in values),
-        body="\n".join(f"        self.{key} = {key}" for key, _ in values),
+        signature="\n".join(
+            f"        {key}: {kind} = {quoted(value)}," for key, kind, value in values
+        ),
+        body="\n".join(f"        self.{key} = {key}" for key, _, _ in values),
     )
     return text.rstrip() + "\n"
 

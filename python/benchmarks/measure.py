@@ -178,10 +178,10 @@ def pursuit():
             rows += pursuit_rows(X.astype(dtype), atoms.astype(dtype), threads)
     head = ["numbers", "threads", "", "signals per second", "ours is", "residual"]
     return (
-        "### Orthogonal matching pursuit\n\n7,291 samples of USPS (256 features, unit length) on 200 "
-        "atoms learnt from them, ten atoms in each code; medians of five runs. scikit-learn works on "
-        "the first 1,000, on one thread. The residual is relative to ours on the same samples; SPAMS "
-        "takes the atom that lowers the residual most, another greedy rule.\n\n"
+        "### Orthogonal matching pursuit\n\n7,291 samples of USPS (256 features, unit length) on "
+        "200 atoms learnt from them, ten atoms in each code; medians of five runs. scikit-learn "
+        "works on the first 1,000, on one thread. The residual is relative to ours on the same "
+        "samples; SPAMS takes the atom that lowers the residual most, another greedy rule.\n\n"
         + table(head, rows)
     )
 

@@ -5,17 +5,26 @@ Estimators in the style of scikit-learn; -1, None, NaN and NA in ``y`` mean "no 
 
 from importlib.metadata import version as _version
 
-from . import datasets, errors, graphs, labelling, model_selection, plotting, preparation
+from . import (
+    _methods,
+    datasets,
+    errors,
+    graphs,
+    labelling,
+    model_selection,
+    plotting,
+    preparation,
+)
+from ._base import FewLabelClassifier
 from ._files import load
 from ._methods import *  # noqa: F403
-from ._methods import __all__ as _classes
 from .coding import DictionaryLearner, SparseCoder
 from .preparation import Preparation
 
 __version__ = _version("ssdl")
 __all__ = [
-    *_classes,
     "DictionaryLearner",
+    "FewLabelClassifier",
     "Preparation",
     "SparseCoder",
     "datasets",
@@ -27,3 +36,4 @@ __all__ = [
     "plotting",
     "preparation",
 ]
+__all__ += _methods.__all__

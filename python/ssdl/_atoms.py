@@ -1,20 +1,33 @@
 """What the classifiers with atoms share: codes, reconstructions, partial fits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from . import _labels
 from ._base import FewLabelClassifier
 from ._request import sparse_rows
+from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from .errors import GraphError, SamplesError, ShapeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from sklearn.utils import Tags
+
+    from ._types import Labels, Real, Samples
 
 
 class ReconstructsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Anything with atoms in ``components_``, from which samples are reconstructed."""
 
-    def inverse_transform(self, X):
+    components_: Any
+
+    def inverse_transform(self, X: Samples) -> Real:
         """Reconstruct samples from their codes, in the space of the atoms.
 
         Parameters
@@ -34,7 +47,7 @@ class ReconstructsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ShapeError(f"atoms in a code: expected {len(atoms)}, got {codes.shape[1]}")
         return np.asarray(codes @ atoms)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -43,7 +56,9 @@ class ReconstructsSamples(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
     """Base of the classifiers that learn atoms; see the subclasses."""
 
-    def partial_fit(self, X, y, classes=None):
+    sparse_output: bool
+
+    def partial_fit(self, X: Samples, y: Labels, classes: Labels | None = None) -> Self:
         """Continue the last fit with more samples.
 
         Earlier samples are kept: the result is a fit of all of them that starts from the current
@@ -86,12 +101,12 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
                 "graph of all"
             )
         weights = self._row_weights.followed_by(len(rows), len(before))
-        labels = self._row_weights.all_rows(self._model.labels, -1)
-        labels = _labels.extended(self.classes_, labels, added, self.unlabeled, known)
+        earlier = self._row_weights.all_rows(self._model.labels, -1)
+        labels = _labels.extended(self.classes_, earlier, added, self.unlabeled, known)
         both = np.concatenate([before, rows])
         return self._learn_from(both, labels, weights, start=self._model, shared=False)
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> Any:
         """Sparse codes of samples, each coded independently of the others.
 
         Parameters
@@ -111,20 +126,20 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
         return sparse_rows(codes, self._model.n_atoms) if self.sparse_output else codes
 
     @property
-    def components_(self):
+    def components_(self) -> Real:
         """Atoms, (n_atoms, n_prepared_features)."""
         return self._learnt.atoms
 
     @property
-    def codes_(self):
-        """Sparse codes of the training samples, (n_samples, n_atoms), without those of weight zero."""
+    def codes_(self) -> Real:
+        """Sparse codes of the training samples, (n_samples, n_atoms); none of weight zero."""
         return self._learnt.codes
 
     @property
-    def n_revived_(self):
+    def n_revived_(self) -> int:
         """Number of unused atoms that were replaced during the fit."""
         return self._learnt.revived_atoms
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self._learnt.n_atoms

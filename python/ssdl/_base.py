@@ -3,14 +3,16 @@
 The classes themselves are generated from the register of methods, in ``_methods.py``.
 """
 
+from __future__ import annotations
+
 import copy
 import inspect
 import os
 import warnings
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length, check_scalar
@@ -21,6 +23,7 @@ from . import _labels, _ssdl, _weights
 from ._request import (
     as_text,
     as_value,
+    caller,
     digest,
     reporter,
     samples,
@@ -29,8 +32,33 @@ from ._request import (
     steps,
     threads,
 )
+from ._sklearn import BaseEstimator, ClassifierMixin
 from .errors import FitWarning, SamplesError
 from .graphs import given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
+    from ._ssdl import Report
+    from ._types import (
+        Classes,
+        ClassWeight,
+        Graph,
+        ImageShape,
+        Indices,
+        Labels,
+        Numbers,
+        PathLike,
+        Real,
+        Samples,
+        Seed,
+        Steps,
+        Whole,
+    )
 
 COMMON_CONSTRAINTS = {
     "prepare": [list, tuple, str],
@@ -53,9 +81,24 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 
     # The method's name in the register, and its knobs by the name of the parameter.
     _method: str
-    _knobs: dict
+    _knobs: dict[str, str]
+    classes_: Classes
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    prepare: Steps
+    image_shape: ImageShape
+    class_weight: ClassWeight
+    unlabeled: object
+    calibrate: bool
+    memory_limit: int | None
+    random_state: Seed
+    n_jobs: int | None
+    verbose: int
+    _model: _ssdl.Model
+    _training: tuple[Any, Any]
+    _training_digest: bytes | None
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Samples, y: Labels, sample_weight: Numbers | None = None) -> Self:
         """Learn from a few labelled and many unlabelled samples.
 
         Parameters
@@ -76,7 +119,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, sample_weight=sample_weight)
 
-    def add_labels(self, indices, y, X=None):
+    def add_labels(self, indices: Indices, y: Labels, X: Samples | None = None) -> Self:
         """Continue the last fit with more labels for the training samples.
 
         Parameters
@@ -96,11 +139,11 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, graph = self._training_samples(X)
-        labels = self._row_weights.all_rows(self._model.labels, -1)
-        labels = _labels.amended(self.classes_, labels, indices, y, self.unlabeled)
+        before = self._row_weights.all_rows(self._model.labels, -1)
+        labels = _labels.amended(self.classes_, before, indices, y, self.unlabeled)
         return self._learn_from(rows, labels, self._row_weights, graph=graph, start=self._model)
 
-    def query(self, n=10, X=None):
+    def query(self, n: int = 10, X: Samples | None = None) -> Whole:
         """Samples whose labels would help most (active learning), best first.
 
         Uncertain samples that represent many other uncertain ones, no two of them alike.
@@ -123,7 +166,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         chosen = self._model.query(n, rows, self._threads())
         return chosen if X is not None else self._row_weights.row_numbers(chosen)
 
-    def predict(self, X):
+    def predict(self, X: Samples) -> Classes:
         """Predict the classes of samples, each independently of the others.
 
         Parameters
@@ -136,10 +179,10 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Classes. For the training samples, ``transduction_`` has the predictions of the fit.
         """
-        classes = self._predict(X)[0]
-        return self.classes_[classes]
+        found: Classes = self.classes_[self._predict(X)[0]]
+        return found
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Samples) -> Real:
         """Probabilities of the classes.
 
         Parameters
@@ -154,7 +197,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._predict(X)[2]
 
-    def decision_function(self, X):
+    def decision_function(self, X: Samples) -> Real:
         """Scores of the classes: the highest wins.
 
         Parameters
@@ -170,7 +213,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         scores = self._predict(X)[1]
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Samples, y: Labels, sample_weight: Numbers | None = None) -> float:
         """Accuracy on the samples that have a label.
 
         Parameters
@@ -193,13 +236,13 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         predicted = self.predict(X)
         check_consistent_length(values, predicted)
         if not known.any():
-            warnings.warn("no sample has a label", UndefinedMetricWarning, stacklevel=2)
+            warnings.warn("no sample has a label", UndefinedMetricWarning, stacklevel=caller())
             return float("nan")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         truth = _labels.tidy(values[known])
-        return accuracy_score(truth, predicted[known], sample_weight=weights)
+        return float(accuracy_score(truth, predicted[known], sample_weight=weights))
 
-    def save(self, path):
+    def save(self, path: PathLike) -> None:
         """Write the model to a file that the program ``ssdl`` and ``ssdl.load`` can read.
 
         Parameters
@@ -211,79 +254,80 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         self._model.save(os.fspath(path))
 
     @property
-    def transduction_(self):
+    def transduction_(self) -> Classes:
         """Predictions of the fit for the training samples, labelled ones included."""
-        return self.classes_[self._transduction(0)]
+        found: Classes = self.classes_[self._transduction(0)]
+        return found
 
     @property
-    def label_distributions_(self):
+    def label_distributions_(self) -> Real:
         """Class probabilities of each training sample, (n_samples, n_classes)."""
         return self._transduction(2)
 
     @property
-    def n_iter_(self):
+    def n_iter_(self) -> int:
         """Number of iterations of the fit."""
         return self._learnt.iterations
 
     @property
-    def objective_(self):
+    def objective_(self) -> dict[str, float]:
         """The objective at the end: its terms by name, and their ``total``."""
         return self._learnt.objective
 
     @property
-    def termination_condition_(self):
+    def termination_condition_(self) -> str:
         """Why the fit stopped."""
         return self._learnt.stop
 
     @property
-    def coef_(self):
+    def coef_(self) -> Real:
         """Weights of the linear classifier, (n_classes, n_atoms or n_prepared_features)."""
         return self._classifier("coef_")[0]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> Real:
         """Bias of the linear classifier, (n_classes,)."""
         return self._classifier("intercept_")[1]
 
     @property
-    def trace_(self):
+    def trace_(self) -> dict[str, Any]:
         """The objective after every step of the fit: a dict of columns, ready for a DataFrame."""
         return self._learnt.trace
 
     @property
-    def comparison_(self):
-        """The methods that were compared by hidden labels: a dict of columns; empty without a choice."""
+    def comparison_(self) -> dict[str, list[Any]]:
+        """Methods compared by hidden labels: a dict of columns; empty without a choice."""
         rows = self._learnt.compared
         columns = ("method", "accuracy", "log_loss", "weight")
-        return dict(zip(columns, map(list, zip(*rows)))) if rows else {}
+        return {name: [row[at] for row in rows] for at, name in enumerate(columns) if rows}
 
     @property
-    def converged_(self):
+    def converged_(self) -> bool:
         """Whether the fit converged before its limit."""
         return not self._learnt.reached_limit
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         # The caller's own array: a pickle holds only the model.
         state.pop("_training", None)
         state.pop("_training_digest", None)
         return state
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self._copied(copy.copy)
 
-    def __deepcopy__(self, memory):
+    def __deepcopy__(self, memory: dict[int, Any]) -> Self:
         return self._copied(lambda value: copy.deepcopy(value, memory))
 
-    def _copied(self, copy_value):
+    def _copied(self, copy_value: Callable[[Any], Any]) -> Self:
         """A copy within the process shares the training samples, which are never changed."""
         other = type(self).__new__(type(self))
         for name, value in vars(self).items():
@@ -291,35 +335,44 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         return other
 
     @property
-    def _row_weights(self):
+    def _row_weights(self) -> _weights.Weights:
         """Which samples of the last fit took part; all, if the model comes from a file."""
         return getattr(self, "_fit_weights", _weights.ALL)
 
-    def _transduction(self, part):
+    def _transduction(self, part: int) -> NDArray[Any]:
         """Classes (0) or probabilities (2) of all samples, also of those left out of the fit."""
         found = self._learnt.transduction(self._threads())[part]
         return self._row_weights.merged(found, part)
 
     @property
-    def _learnt(self):
+    def _learnt(self) -> _ssdl.Model:
         check_is_fitted(self)
         return self._model
 
-    def _classifier(self, name):
+    def _classifier(self, name: str) -> tuple[Real, Real]:
         linear = self._learnt.classifier
         if linear is None:
-            raise AttributeError(f"{type(self).__name__} has no {name}: no linear classifier decides")
+            raise AttributeError(
+                f"{type(self).__name__} has no {name}: no linear classifier decides"
+            )
         return linear
 
-    def _predict(self, X):
+    def _predict(self, X: Samples) -> tuple[Whole, Real, Real]:
         """Indices of the classes, scores and probabilities."""
         check_is_fitted(self)
         rows = self._samples(X, self._model.precision)
         return self._model.predict(rows, self._threads())
 
-    def _learn(self, X, y, graph=None, sample_weight=None):
+    def _learn(
+        self,
+        X: Samples,
+        y: Labels,
+        graph: Graph | None = None,
+        sample_weight: Numbers | None = None,
+    ) -> Self:
         self._validate_params()
-        before = {name: vars(self)[name] for name in SAMPLE_ATTRIBUTES if name in vars(self)}
+        own = self.__dict__
+        before = {name: own[name] for name in SAMPLE_ATTRIBUTES if name in own}
         try:
             rows = self._samples(X, [np.float64, np.float32], reset=True)
             values = _labels.as_column(y)
@@ -333,13 +386,19 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         except BaseException:
             # The existing model was fitted on other samples.
             for name in SAMPLE_ATTRIBUTES:
-                vars(self).pop(name, None)
-            vars(self).update(before)
+                own.pop(name, None)
+            own.update(before)
             raise
 
     def _learn_from(
-        self, rows, labels, weights=_weights.ALL, graph=None, start=None, shared=True
-    ):
+        self,
+        rows: NDArray[Any],
+        labels: _labels.Labels,
+        weights: _weights.Weights = _weights.ALL,
+        graph: Graph | None = None,
+        start: _ssdl.Model | None = None,
+        shared: bool = True,
+    ) -> Self:
         """Call the library; if it fails, the estimator stays as it was.
 
         Rows that are ``shared`` with the caller are used again only if nothing was written to them.
@@ -353,7 +412,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         indices = np.ascontiguousarray(weights.kept_rows(labels.indices))
         model, notices = _ssdl.fit(some, indices, request, self._report())
         for notice in notices:
-            warnings.warn(notice, FitWarning, stacklevel=4)
+            warnings.warn(notice, FitWarning, stacklevel=caller())
         self._model = model
         self._training = (rows, graph)
         self._fit_weights = weights.judged(rows, model, self._threads())
@@ -364,16 +423,16 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
                 f"before it converged; raise {self._limits()}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=caller(),
             )
         return self
 
-    def _limits(self):
+    def _limits(self) -> str:
         """The parameters that limit a fit."""
         names = ("max_iter", "max_epochs", "max_rounds", "tol")
         return " or ".join(name for name in names if name in self._knobs)
 
-    def _training_samples(self, X):
+    def _training_samples(self, X: Samples | None) -> tuple[NDArray[Any], Any]:
         """The training samples and the graph that was given with them."""
         if X is not None:
             rows = self._samples(X, self._model.precision)
@@ -386,7 +445,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._unchanged_training()
 
-    def _unchanged_training(self):
+    def _unchanged_training(self) -> tuple[NDArray[Any], Any]:
         """The training samples, if they are still those of the fit."""
         rows, graph = self._training
         if self._training_digest not in (None, digest(rows)):
@@ -396,7 +455,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             )
         return rows, graph
 
-    def _samples(self, X, dtype, reset=False):
+    def _samples(self, X: Samples, dtype: Any, reset: bool = False) -> NDArray[Any]:
         if reset:
             self._nameless = False
         elif getattr(self, "_nameless", False) and hasattr(X, "to_numpy"):
@@ -404,10 +463,10 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             X = X.to_numpy()
         return samples(self, X, dtype, reset=reset, limit=getattr(self, "memory_limit", None))
 
-    def _threads(self):
+    def _threads(self) -> int:
         return threads(self.n_jobs)
 
-    def _request(self, labels):
+    def _request(self, labels: _labels.Labels) -> dict[str, Any]:
         """The request to the library, apart from the samples."""
         return {
             "method": self._method,
@@ -424,16 +483,16 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
         }
 
-    def _feature_names(self):
+    def _feature_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def _report(self):
+    def _report(self) -> Report:
         # Every iteration of every method with atoms has this step.
         return reporter(type(self).__name__, self.verbose, "dictionary")
 
     @classmethod
-    def _from_model(cls, model):
+    def _from_model(cls, model: _ssdl.Model) -> Self:
         """The fitted estimator that holds this model."""
         defaults = {
             name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()
@@ -444,13 +503,13 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             for name, knob in cls._knobs.items()
             if knob in found
         }
-        estimator = cls(
-            **parameters,
-            prepare=tuple(model.prepare),
-            image_shape=None if model.image is None else tuple(model.image),
-            calibrate=model.is_calibrated,
-            random_state=model.seed,
-        )
+        parameters |= {
+            "prepare": tuple(model.prepare),
+            "image_shape": None if model.image is None else tuple(model.image),
+            "calibrate": model.is_calibrated,
+            "random_state": model.seed,
+        }
+        estimator = cls(**parameters)
         estimator._model = model
         estimator.classes_ = _labels.from_names(model.classes, model.label_type)
         estimator.n_features_in_ = model.n_features
@@ -463,7 +522,19 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
 class TakesGraph:
     """A classifier with a graph between the samples, which users may provide."""
 
-    def fit(self, X, y, graph=None, sample_weight=None):
+    if TYPE_CHECKING:
+
+        def _learn(
+            self, X: Samples, y: Labels, graph: Graph | None, sample_weight: Numbers | None
+        ) -> Self: ...
+
+    def fit(
+        self,
+        X: Samples,
+        y: Labels,
+        graph: Graph | None = None,
+        sample_weight: Numbers | None = None,
+    ) -> Self:
         """Learn from a few labelled and many unlabelled samples.
 
         Parameters

@@ -1,14 +1,23 @@
 """Model files, the same as the program's and the library's."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from . import _methods, _ssdl
 from .errors import UnknownNameError
 
-BY_METHOD = {getattr(_methods, name)._method: getattr(_methods, name) for name in _methods.__all__}
+if TYPE_CHECKING:
+    from ._base import FewLabelClassifier
+    from ._types import PathLike
+
+BY_METHOD: dict[str, type[FewLabelClassifier]] = {
+    getattr(_methods, name)._method: getattr(_methods, name) for name in _methods.__all__
+}
 
 
-def load(path):
+def load(path: PathLike) -> FewLabelClassifier:
     """Read a model file, written by this package, the program or the Rust library.
 
     Labels and column names come back with the types that they had at the fit. Models of the program

@@ -1,16 +1,27 @@
 """Folds of the labelled samples, and the score of a fit on hidden labels."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing, indexable
 
 from . import _labels
+from ._request import caller
+from ._scoring import HeldOut, last_step, marker_of
+from ._sklearn import BaseCrossValidator
 from .errors import FitWarning, KnobError, LabelsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._scoring import Scorer
+    from ._types import Classes, Labels, Seed, Whole
 
 
 class FewLabelSplit(BaseCrossValidator):
@@ -42,7 +53,19 @@ class FewLabelSplit(BaseCrossValidator):
     [0 2 4 5] [1 3]
     """
 
-    def __init__(self, n_splits=5, *, unlabeled=None, shuffle=True, random_state=0):
+    n_splits: int
+    unlabeled: object
+    shuffle: bool
+    random_state: Seed
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        unlabeled: object = None,
+        shuffle: bool = True,
+        random_state: Seed = 0,
+    ) -> None:
         if not isinstance(n_splits, Integral) or n_splits < 2:
             raise KnobError(f"n_splits: expected a whole number, 2 or more, got {n_splits!r}")
         self.n_splits = int(n_splits)
@@ -50,7 +73,7 @@ class FewLabelSplit(BaseCrossValidator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def get_n_splits(self, X=None, y=None, groups=None):
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
         """Number of folds.
 
         Parameters
@@ -69,7 +92,9 @@ class FewLabelSplit(BaseCrossValidator):
         """
         return self.n_splits if y is None else self._possible(self._counts(y)[1])
 
-    def split(self, X, y=None, groups=None):
+    def split(
+        self, X: Any, y: Labels | None = None, groups: object = None
+    ) -> Iterator[tuple[Whole, Whole]]:
         """Training and test rows of each fold, for scikit-learn's own tools.
 
         Parameters
@@ -88,9 +113,9 @@ class FewLabelSplit(BaseCrossValidator):
         test : ndarray
             The labelled samples of the fold.
         """
-        return super().split(X, y)
+        yield from super().split(X, y)
 
-    def hide(self, y):
+    def hide(self, y: Labels) -> Iterator[tuple[Classes, Whole]]:
         """For each fold, the labels with those of the fold hidden, for fits on all rows.
 
         Parameters
@@ -114,10 +139,12 @@ class FewLabelSplit(BaseCrossValidator):
             hidden[held_out] = marker
             yield hidden, held_out
 
-    def _iter_test_indices(self, X=None, y=None, groups=None):
+    def _iter_test_indices(
+        self, X: object = None, y: object = None, groups: object = None
+    ) -> Iterator[Whole]:
         return self._tests(*self._counts(y))
 
-    def _counts(self, y):
+    def _counts(self, y: object) -> tuple[_labels.Labels, Whole]:
         labels = _labels.read(y, self.unlabeled)
         if not len(labels.classes):
             raise LabelsError(
@@ -126,7 +153,7 @@ class FewLabelSplit(BaseCrossValidator):
             )
         return labels, np.bincount(labels.indices[labels.indices >= 0])
 
-    def _possible(self, counts):
+    def _possible(self, counts: Whole) -> int:
         """The number of folds that the classes allow."""
         if counts.max() < 2:
             raise LabelsError(
@@ -135,7 +162,7 @@ class FewLabelSplit(BaseCrossValidator):
             )
         return min(self.n_splits, int(counts[counts > 1].min()))
 
-    def _tests(self, labels, counts):
+    def _tests(self, labels: _labels.Labels, counts: Whole) -> Iterator[Whole]:
         n_splits = self._possible(counts)
         if n_splits < self.n_splits:
             smallest = labels.classes[np.argmax(counts == n_splits)]
@@ -143,7 +170,7 @@ class FewLabelSplit(BaseCrossValidator):
                 f"{n_splits} folds instead of {self.n_splits}: class {smallest} has only "
                 f"{n_splits} labels",
                 FitWarning,
-                stacklevel=3,
+                stacklevel=caller(),
             )
         known = np.flatnonzero(labels.indices >= 0)
         known = known[counts[labels.indices[known]] > 1]
@@ -152,7 +179,7 @@ class FewLabelSplit(BaseCrossValidator):
         for _, test in folds.split(known, labels.indices[known]):
             yield known[test]
 
-    def _blank(self, values, classes):
+    def _blank(self, values: Classes, classes: Classes) -> tuple[Classes, object]:
         """A copy of the labels that can hold a marker, and the marker."""
         marker = _labels.MARKER if self.unlabeled is None else self.unlabeled
         if _holds(values.dtype, marker) and marker not in classes:
@@ -161,7 +188,7 @@ class FewLabelSplit(BaseCrossValidator):
         return values.astype(object), marker if isinstance(marker, str) else None
 
 
-def _holds(dtype, marker):
+def _holds(dtype: np.dtype[Any], marker: Any) -> bool:
     """Whether an array of this type can hold the marker."""
     if not _labels._is_number(marker):
         return False
@@ -169,47 +196,47 @@ def _holds(dtype, marker):
         return True
     if dtype.kind not in "iu" or marker != marker:
         return False
-    return np.iinfo(dtype).min <= marker <= np.iinfo(dtype).max
+    return bool(np.iinfo(dtype).min <= marker <= np.iinfo(dtype).max)
 
 
-def splitter(cv, estimator):
+def splitter(cv: int | FewLabelSplit, estimator: object) -> FewLabelSplit:
     """The folds for `cv`; a number takes the marker of the estimator."""
     if isinstance(cv, FewLabelSplit):
         return cv
     return FewLabelSplit(cv, unlabeled=marker_of(estimator))
 
 
-def last_step(estimator):
-    """The last step of a pipeline; anything else is its own last step."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    return estimator
-
-
-def marker_of(estimator):
-    """The estimator's marker of unlabelled samples, if it has one."""
-    estimator = last_step(estimator)
-    inner = getattr(estimator, "estimator", None)
-    return marker_of(inner) if inner is not None else getattr(estimator, "unlabeled", None)
-
-
-def score_fold(estimator, X, y, fold, metric, fit_params):
-    """Fit on all rows with the labels of a fold hidden: the score on them, and the fit time."""
-    hidden, held_out = fold
+def score_fold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    fold: tuple[Classes, Whole],
+    scorers: dict[str, Scorer],
+    fit_params: dict[str, Any] | None,
+) -> tuple[dict[str, float], float]:
+    """Fit on all rows with the labels of a fold hidden: its scores by name, and the fit time."""
+    hidden, rows = fold
     start = time.perf_counter()
     estimator.fit(X, hidden, **(fit_params or {}))
     seconds = time.perf_counter() - start
-    truth = _labels.tidy(_labels.as_column(y)[held_out])
-    predicted = _predictions(estimator, X, held_out)
-    return (metric or accuracy_score)(truth, predicted), seconds
+    truth = _labels.tidy(_labels.as_column(y)[rows])
+    new = _safe_indexing(indexable(X)[0], rows)
+    fitted = held_out(estimator, new, rows)
+    return {name: float(score(fitted, new, truth)) for name, score in scorers.items()}, seconds
 
 
-def _predictions(estimator, X, held_out):
-    """Predictions for the held-out rows: those of the fit itself, if it makes any."""
-    found = getattr(last_step(estimator), "transduction_", None)
-    if found is not None:
-        predicted = np.asarray(found)[held_out]
+def held_out(estimator: Any, new: Any, rows: Whole) -> HeldOut:
+    """The fitted estimator, with the predictions of the fit itself for these rows, if it makes any.
+
+    `new` are the samples of the rows.
+    """
+    last = last_step(estimator)
+    predicted, shares = getattr(last, "transduction_", None), None
+    if predicted is not None:
+        predicted = np.asarray(predicted)[rows]
         # scikit-learn's self-training leaves rows unlabelled that it was never sure of.
-        if np.isin(predicted, estimator.classes_).all():
-            return predicted
-    return estimator.predict(_safe_indexing(X, held_out))
+        if not np.isin(predicted, estimator.classes_).all():
+            predicted = None
+    if predicted is not None and hasattr(last, "label_distributions_"):
+        shares = np.asarray(last.label_distributions_)[rows]
+    return HeldOut(estimator, new, predicted, shares)

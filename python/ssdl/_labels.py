@@ -4,16 +4,27 @@ The marker of unlabelled samples is compared element by element: comparing an ar
 number only gives a warning in NumPy.
 """
 
+from __future__ import annotations
+
 import re
 import warnings
 from dataclasses import dataclass
 from numbers import Number
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ._request import caller
 from .errors import FitWarning, LabelsError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ._types import Classes, Indices, Whole
 
 MARKER = -1
 # Types of NumPy that a model file may name.
@@ -24,15 +35,15 @@ NUMERIC = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|(datetime|timedelta)64\
 class Labels:
     """Classes, sorted, in their original type; for each sample its class index, or -1 for none."""
 
-    classes: np.ndarray
-    indices: np.ndarray
+    classes: Classes
+    indices: Whole
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """The classes as the model file stores them."""
         kind = self.classes.dtype.kind
         if kind == "M":
-            return self.classes.astype(str).tolist()
+            return [str(value) for value in self.classes.astype(str).tolist()]
         if kind == "m":
             return [str(value) for value in self.classes.astype(np.int64).tolist()]
         if kind == "S":
@@ -40,7 +51,7 @@ class Labels:
         return [str(value) for value in self.classes.tolist()]
 
     @property
-    def kind(self):
+    def kind(self) -> str | None:
         """The type of the classes as the model file stores it; None if they come back as text."""
         words = {"U": "text", "b": "bool", "S": "bytes"}
         if self.classes.dtype.kind != "O":
@@ -48,7 +59,7 @@ class Labels:
         return "object" if all(isinstance(value, str) for value in self.classes) else None
 
 
-def read(y, unlabeled, classes=None):
+def read(y: object, unlabeled: object, classes: Classes | None = None) -> Labels:
     """Separate classes from markers.
 
     Parameters
@@ -74,7 +85,7 @@ def read(y, unlabeled, classes=None):
                 f"-1 is taken for a class, as {known[:1].tolist()[0]!r} is the only other label; "
                 "set unlabeled=-1 if it means that a sample has no label",
                 FitWarning,
-                stacklevel=4,
+                stacklevel=caller(),
             )
             hidden, known = is_missing(values), others
     indices = np.full(len(values), -1, dtype=np.int64)
@@ -95,7 +106,9 @@ def read(y, unlabeled, classes=None):
     return Labels(classes, indices)
 
 
-def amended(classes, indices, chosen, y, unlabeled):
+def amended(
+    classes: Classes, indices: Whole, chosen: Indices, y: object, unlabeled: object
+) -> Labels:
     """The labels of a fit with those of the chosen samples replaced."""
     chosen, values = np.atleast_1d(np.asarray(chosen)), as_column(y)
     if chosen.dtype.kind == "b":
@@ -117,14 +130,20 @@ def amended(classes, indices, chosen, y, unlabeled):
     return _as_before(classes, read(all_labels, np.nan, _with(all_labels, classes[announced])))
 
 
-def extended(classes, indices, y, unlabeled, known=None):
+def extended(
+    classes: Classes,
+    indices: Whole,
+    y: object,
+    unlabeled: object,
+    known: Classes | None = None,
+) -> Labels:
     """The labels of a fit, followed by those of more samples."""
     added = _unmarked(as_column(y), unlabeled, classes)
     both = np.concatenate([_as_objects(classes, indices), added])
     return _as_before(classes, read(both, np.nan, _with(both, classes) if known is None else known))
 
 
-def _as_before(classes, labels):
+def _as_before(classes: Classes, labels: Labels) -> Labels:
     """The labels with classes of the type that they had, where that holds them."""
     kinds = classes.dtype.kind + labels.classes.dtype.kind
     if kinds not in ("ii", "iu", "ui", "uu", "ff", "MM", "mm"):
@@ -133,14 +152,14 @@ def _as_before(classes, labels):
     return Labels(same, labels.indices) if np.array_equal(same, labels.classes) else labels
 
 
-def _with(labels, classes):
+def _with(labels: Classes, classes: Classes) -> Classes | None:
     """The classes of these labels and some others; None if there are no others."""
     if not len(classes):
         return None
     return np.unique(np.concatenate([tidy(labels[~is_missing(labels)]), classes]))
 
 
-def _as_objects(classes, indices):
+def _as_objects(classes: Classes, indices: Whole) -> Classes:
     """Labels as objects, None for unlabelled samples."""
     values = np.full(len(indices), None, dtype=object)
     labelled = np.flatnonzero(indices >= 0)
@@ -149,12 +168,12 @@ def _as_objects(classes, indices):
     return values
 
 
-def _listed(values):
+def _listed(values: Classes) -> list[Any]:
     """Python values; lists of fine dates would be lists of numbers."""
     return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
-def _unmarked(values, unlabeled, classes):
+def _unmarked(values: Classes, unlabeled: object, classes: Classes) -> Classes:
     """Labels as objects, in the type of the classes if they fit; None for markers."""
     known, values = is_labelled(values, unlabeled, classes)
     labels = _listed(tidy(values[known]))
@@ -166,7 +185,9 @@ def _unmarked(values, unlabeled, classes):
     return plain
 
 
-def is_labelled(y, unlabeled, classes):
+def is_labelled(
+    y: object, unlabeled: object, classes: Classes
+) -> tuple[NDArray[np.bool_], Classes]:
     """Which samples have a label, given the classes of a fitted model, and the labels."""
     values = as_column(y)
     marked = is_marker(values, unlabeled)
@@ -175,7 +196,7 @@ def is_labelled(y, unlabeled, classes):
     return ~(is_missing(values) | marked), values
 
 
-def as_column(y):
+def as_column(y: Any) -> Classes:
     """A one-dimensional array with unchanged elements."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -188,20 +209,20 @@ def as_column(y):
     if isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y):
         # NumPy would turn None, NaN and numbers among text into text.
         y = np.array(y, dtype=object)
-    elif hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype) and _list_method(y):
+    elif hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype) and (listed := _list_method(y)):
         # pandas and polars types with missing values would become floats.
-        values = _list_method(y)()
+        values = listed()
         y = np.empty(len(values), dtype=object)
         y[:] = values
-    return column_or_1d(y, warn=True)
+    return np.asarray(column_or_1d(y, warn=True))
 
 
-def _list_method(y):
+def _list_method(y: object) -> Callable[[], list[Any]] | None:
     """The method that returns a list of Python values; pandas and polars name it differently."""
     return getattr(y, "tolist", None) or getattr(y, "to_list", None)
 
 
-def is_missing(values):
+def is_missing(values: Classes) -> NDArray[np.bool_]:
     """Where the elements are None, NaN or NA."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -210,13 +231,13 @@ def is_missing(values):
     return np.fromiter(map(_is_missing_value, values), dtype=bool, count=len(values))
 
 
-def _is_missing_value(value):
+def _is_missing_value(value: object) -> bool:
     if value is None or type(value).__name__ == "NAType":
         return True
     return isinstance(value, (float, np.floating)) and value != value
 
 
-def is_marker(values, unlabeled):
+def is_marker(values: Classes, unlabeled: object) -> NDArray[np.bool_]:
     """Where the marker is; by default -1, as a number or (as NumPy may convert it) as text."""
     if unlabeled is None:
         markers = [MARKER, str(MARKER)]
@@ -229,7 +250,7 @@ def is_marker(values, unlabeled):
     return found
 
 
-def _equals(values, marker):
+def _equals(values: Classes, marker: object) -> NDArray[np.bool_]:
     kind = values.dtype.kind
     if kind in "iuf":
         return values == marker if _is_number(marker) else np.zeros(len(values), dtype=bool)
@@ -247,11 +268,11 @@ def _equals(values, marker):
     return np.fromiter(map(bool, same), dtype=bool, count=len(values))
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_))
 
 
-def tidy(known):
+def tidy(known: Classes) -> Classes:
     """Numbers from an object array as a numeric array; text stays as it is."""
     if known.dtype.kind != "O" or not known.size:
         return known
@@ -264,7 +285,7 @@ def tidy(known):
     return np.array(known.tolist())
 
 
-def from_names(names, kind=None):
+def from_names(names: list[str], kind: str | None = None) -> Classes:
     """Classes of a model file, in their type; without one, numbers if all names are numbers."""
     try:
         classes = _of_kind(names, kind)
@@ -273,7 +294,7 @@ def from_names(names, kind=None):
     return _guessed(names) if classes is None else classes
 
 
-def _of_kind(names, kind):
+def _of_kind(names: list[str], kind: str | None) -> Classes | None:
     """Classes of this type; None if there is no such type."""
     if kind == "text":
         return np.array(names)
@@ -291,7 +312,7 @@ def _of_kind(names, kind):
     return np.array([(float if dtype.kind == "f" else int)(name) for name in names], dtype=dtype)
 
 
-def _guessed(names):
+def _guessed(names: list[str]) -> Classes:
     for kind in (int, float):
         try:
             values = [kind(name) for name in names]

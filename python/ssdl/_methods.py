@@ -1,11 +1,17 @@
 """The methods as classes, generated from the register by python/generate.py."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
+
+if TYPE_CHECKING:
+    from ._types import ClassWeight, ImageShape, Numbers, Seed, Steps
 
 __all__ = [
     "SSDLGA",
@@ -32,7 +38,7 @@ __all__ = [
 ]
 
 
-class SSDLGA(TakesGraph, DictionaryClassifier):
+class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     r"""Semi-supervised dictionary learning with graph regularisation and active points.
 
     Atoms, sparse codes and a linear classifier are learnt together from labelled and unlabelled
@@ -276,7 +282,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
+        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -294,46 +300,46 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        sparsity=0.3,
-        manifold=0.5,
-        halve_new=False,
-        denoise=0,
-        graph="lle",
-        n_neighbors=8,
-        width="1x",
-        percentile=0.02,
-        smoothness=5.0,
-        self_sparsity=7.5,
-        normalise_trace=False,
-        discrimination=0.5,
-        ridge="auto",
-        sharpness=1.7,
-        voting="measured",
-        unlabelled_weight="auto",
-        balance=1.0,
-        prior="estimated",
-        active_points="majorised",
-        atom_norm=1.0,
-        max_iter=15,
-        tol=0.0015,
-        coder="coordinate",
-        coder_steps=0,
-        coder_tolerance=0.01,
-        batch_size=256,
-        dictionary_update="block",
-        revive=True,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        sparsity: float = 0.3,
+        manifold: float = 0.5,
+        halve_new: bool = False,
+        denoise: int = 0,
+        graph: Literal["lle", "heat", "threshold", "learnt", "expressive"] = "lle",
+        n_neighbors: int = 8,
+        width: float | str = "1x",
+        percentile: float = 0.02,
+        smoothness: float = 5.0,
+        self_sparsity: float = 7.5,
+        normalise_trace: bool = False,
+        discrimination: float = 0.5,
+        ridge: float | Literal["auto"] = "auto",
+        sharpness: float = 1.7,
+        voting: Literal["measured", "paper"] = "measured",
+        unlabelled_weight: float | Literal["auto"] = "auto",
+        balance: float = 1.0,
+        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        active_points: Literal["majorised", "frozen"] = "majorised",
+        atom_norm: float = 1.0,
+        max_iter: int = 15,
+        tol: float = 0.0015,
+        coder: Literal["coordinate", "fista", "batches"] = "coordinate",
+        coder_steps: int = 0,
+        coder_tolerance: float = 0.01,
+        batch_size: int = 256,
+        dictionary_update: Literal["block", "fista", "dual"] = "block",
+        revive: bool = True,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
@@ -375,7 +381,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):
         self.verbose = verbose
 
 
-class AutoSSDL(TakesGraph, FewLabelClassifier):
+class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     r"""The mean of the methods that foretell hidden labels.
 
     SSDL-GA, ridge regression and label spreading are fitted with labels hidden in turn. Their
@@ -496,17 +502,17 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):
     def __init__(
         self,
         *,
-        parts=3,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        parts: int = 3,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.parts = parts
         self.prepare = prepare
         self.image_shape = image_shape
@@ -714,7 +720,7 @@ class USSDL(DictionaryClassifier):
         "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({'estimated', 'even', 'labelled'}), "array-like"],
+        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -732,36 +738,36 @@ class USSDL(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        sparsity=0.3,
-        discrimination=0.5,
-        ridge="auto",
-        sharpness=1.7,
-        voting="measured",
-        unlabelled_weight="auto",
-        balance=1.0,
-        prior="estimated",
-        active_points="majorised",
-        atom_norm=1.0,
-        max_iter=15,
-        tol=0.0015,
-        coder="coordinate",
-        coder_steps=0,
-        coder_tolerance=0.01,
-        batch_size=256,
-        dictionary_update="block",
-        revive=True,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        sparsity: float = 0.3,
+        discrimination: float = 0.5,
+        ridge: float | Literal["auto"] = "auto",
+        sharpness: float = 1.7,
+        voting: Literal["measured", "paper"] = "measured",
+        unlabelled_weight: float | Literal["auto"] = "auto",
+        balance: float = 1.0,
+        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        active_points: Literal["majorised", "frozen"] = "majorised",
+        atom_norm: float = 1.0,
+        max_iter: int = 15,
+        tol: float = 0.0015,
+        coder: Literal["coordinate", "fista", "batches"] = "coordinate",
+        coder_steps: int = 0,
+        coder_tolerance: float = 0.01,
+        batch_size: int = 256,
+        dictionary_update: Literal["block", "fista", "dual"] = "block",
+        revive: bool = True,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.discrimination = discrimination
@@ -793,7 +799,7 @@ class USSDL(DictionaryClassifier):
         self.verbose = verbose
 
 
-class GraphSC(TakesGraph, DictionaryClassifier):
+class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     r"""Graph-regularised sparse coding with a linear SVM on the codes.
 
     Atoms and codes are learnt without the labels, with a graph of your choice between the
@@ -1028,41 +1034,41 @@ class GraphSC(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms=128,
-        sparsity=0.5,
-        manifold=1.0,
-        halve_new=False,
-        denoise=0,
-        graph="lle",
-        n_neighbors=8,
-        width="1x",
-        percentile=0.05,
-        smoothness=5.0,
-        self_sparsity=7.5,
-        normalise_trace=True,
-        box_constraints=(0.1, 1.0, 10.0),
-        folds=5,
-        loss="hinge",
-        atom_norm=1.0,
-        max_iter=20,
-        tol=0.001,
-        coder="coordinate",
-        coder_steps=0,
-        coder_tolerance=0.01,
-        batch_size=256,
-        dictionary_update="block",
-        revive=True,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int = 128,
+        sparsity: float = 0.5,
+        manifold: float = 1.0,
+        halve_new: bool = False,
+        denoise: int = 0,
+        graph: Literal["lle", "heat", "threshold", "learnt", "expressive"] = "lle",
+        n_neighbors: int = 8,
+        width: float | str = "1x",
+        percentile: float = 0.05,
+        smoothness: float = 5.0,
+        self_sparsity: float = 7.5,
+        normalise_trace: bool = True,
+        box_constraints: Numbers | float = (0.1, 1.0, 10.0),
+        folds: int = 5,
+        loss: Literal["hinge", "squared-hinge"] = "hinge",
+        atom_norm: float = 1.0,
+        max_iter: int = 20,
+        tol: float = 0.001,
+        coder: Literal["coordinate", "fista", "batches"] = "coordinate",
+        coder_steps: int = 0,
+        coder_tolerance: float = 0.01,
+        batch_size: int = 256,
+        dictionary_update: Literal["block", "fista", "dual"] = "block",
+        revive: bool = True,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
@@ -1256,23 +1262,23 @@ class S2D2(DictionaryClassifier):
     def __init__(
         self,
         *,
-        atoms_per_class=20,
-        sparsity=0.5,
-        discrimination=1.0,
-        compactness=0.01,
-        max_iter=10,
-        tol=0.0001,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        atoms_per_class: int = 20,
+        sparsity: float = 0.5,
+        discrimination: float = 1.0,
+        compactness: float = 0.01,
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.atoms_per_class = atoms_per_class
         self.sparsity = sparsity
         self.discrimination = discrimination
@@ -1291,7 +1297,7 @@ class S2D2(DictionaryClassifier):
         self.verbose = verbose
 
 
-class SSDLP(TakesGraph, DictionaryClassifier):
+class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     r"""Class dictionaries with label propagation.
 
     Each class has its own dictionary and writes every sample with it alone. The costs of doing
@@ -1466,27 +1472,27 @@ class SSDLP(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        atoms_per_class=20,
-        sparsity=0.25,
-        compactness=0.01,
-        spreading=0.8,
-        temperature=1.0,
-        spread_graph="heat",
-        n_neighbors=8,
-        self_sparsity=7.5,
-        max_iter=10,
-        tol=0.0001,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        atoms_per_class: int = 20,
+        sparsity: float = 0.25,
+        compactness: float = 0.01,
+        spreading: float = 0.8,
+        temperature: float = 1.0,
+        spread_graph: Literal["heat", "expressive"] = "heat",
+        n_neighbors: int = 8,
+        self_sparsity: float = 7.5,
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.atoms_per_class = atoms_per_class
         self.sparsity = sparsity
         self.compactness = compactness
@@ -1668,24 +1674,24 @@ class SSRD(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        sparsity=1.0,
-        power=1.0,
-        loss_power=1.0,
-        code_sparsity=0.5,
-        max_iter=15,
-        tol=0.0001,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        sparsity: float = 1.0,
+        power: float = 1.0,
+        loss_power: float = 1.0,
+        code_sparsity: float = 0.5,
+        max_iter: int = 15,
+        tol: float = 0.0001,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.power = power
@@ -1705,7 +1711,7 @@ class SSRD(DictionaryClassifier):
         self.verbose = verbose
 
 
-class SSPDL(TakesGraph, DictionaryClassifier):
+class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     r"""Semi-supervised dictionary that preserves sparse self-representation.
 
     Samples are written with few other samples, and their codes are mixed the same way; labelled
@@ -1865,24 +1871,24 @@ class SSPDL(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        sparsity=0.56,
-        manifold=0.5,
-        self_sparsity=7.5,
-        first_sparsity=0.5,
-        max_iter=10,
-        tol=0.0001,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        sparsity: float = 0.56,
+        manifold: float = 0.5,
+        self_sparsity: float = 7.5,
+        first_sparsity: float = 0.5,
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
@@ -1902,7 +1908,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):
         self.verbose = verbose
 
 
-class PSSDL(TakesGraph, DictionaryClassifier):
+class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     r"""Probabilistic semi-supervised dictionary learning.
 
     Codes have a Laplace prior, samples a noise of their own, classes a softmax of the codes;
@@ -2082,28 +2088,28 @@ class PSSDL(TakesGraph, DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        sparsity=0.5,
-        manifold=0.04,
-        graph_share=0.5,
-        discrimination=1.0,
-        ridge=25.0,
-        n_neighbors=8,
-        width="0.5x",
-        scale_updates=1,
-        max_iter=10,
-        tol=0.0001,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        sparsity: float = 0.5,
+        manifold: float = 0.04,
+        graph_share: float = 0.5,
+        discrimination: float = 1.0,
+        ridge: float = 25.0,
+        n_neighbors: int = 8,
+        width: float | str = "0.5x",
+        scale_updates: int = 1,
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.manifold = manifold
@@ -2258,18 +2264,18 @@ class SRC(DictionaryClassifier):
     def __init__(
         self,
         *,
-        sparsity=0.5,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        sparsity: float = 0.5,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.sparsity = sparsity
         self.sparse_output = sparse_output
         self.prepare = prepare
@@ -2412,18 +2418,18 @@ class SRCByClass(DictionaryClassifier):
     def __init__(
         self,
         *,
-        sparsity=0.5,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        sparsity: float = 0.5,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.sparsity = sparsity
         self.sparse_output = sparse_output
         self.prepare = prepare
@@ -2596,24 +2602,24 @@ class JDL(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        n_nonzero_coefs="auto",
-        max_iter=20,
-        tol=0.0001,
-        discrimination=2.5,
-        unlabelled_weight=0.5,
-        ridge=2.5,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 20,
+        tol: float = 0.0001,
+        discrimination: float = 2.5,
+        unlabelled_weight: float = 0.5,
+        ridge: float = 2.5,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_iter = max_iter
@@ -2804,26 +2810,26 @@ class OSSDL(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        n_nonzero_coefs="auto",
-        max_iter=3,
-        tol=0.0001,
-        discrimination=25.0,
-        consistency=1.25,
-        unlabelled_weight=0.5,
-        ridge=0.25,
-        batch_size=32,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 3,
+        tol: float = 0.0001,
+        discrimination: float = 25.0,
+        consistency: float = 1.25,
+        unlabelled_weight: float = 0.5,
+        ridge: float = 0.25,
+        batch_size: int = 32,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_iter = max_iter
@@ -3021,27 +3027,27 @@ class LCRLSDLA(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        n_nonzero_coefs="auto",
-        max_iter=1,
-        tol=0.0001,
-        discrimination=0.25,
-        consistency=0.25,
-        unlabelled_weight=0.5,
-        forgetting=0.99,
-        ridge=2.5,
-        start_iterations=10,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 1,
+        tol: float = 0.0001,
+        discrimination: float = 0.25,
+        consistency: float = 0.25,
+        unlabelled_weight: float = 0.5,
+        forgetting: float = 0.99,
+        ridge: float = 2.5,
+        start_iterations: int = 10,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_iter = max_iter
@@ -3232,26 +3238,26 @@ class LCKSVD(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        n_nonzero_coefs="auto",
-        max_iter=10,
-        tol=0.0001,
-        consistency=0.25,
-        discrimination=0.25,
-        ridge=25.0,
-        start_iterations=10,
-        exact=False,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        consistency: float = 0.25,
+        discrimination: float = 0.25,
+        ridge: float = 25.0,
+        start_iterations: int = 10,
+        exact: bool = False,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_iter = max_iter
@@ -3456,29 +3462,29 @@ class SupGraphDL(DictionaryClassifier):
     def __init__(
         self,
         *,
-        n_atoms="auto",
-        n_nonzero_coefs="auto",
-        max_iter=5,
-        tol=0.0001,
-        feature_manifold=2.5,
-        manifold=1.0,
-        discrimination=0.25,
-        ridge=2500.0,
-        refit_ridge=2.5,
-        n_neighbors=4,
-        learn_features=False,
-        smoothness=0.1,
-        sparse_output=False,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 5,
+        tol: float = 0.0001,
+        feature_manifold: float = 2.5,
+        manifold: float = 1.0,
+        discrimination: float = 0.25,
+        ridge: float = 2500.0,
+        refit_ridge: float = 2.5,
+        n_neighbors: int = 4,
+        learn_features: bool = False,
+        smoothness: float = 0.1,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.n_nonzero_coefs = n_nonzero_coefs
         self.max_iter = max_iter
@@ -3641,21 +3647,21 @@ class LinearSVM(FewLabelClassifier):
     def __init__(
         self,
         *,
-        box_constraints=(0.1, 1.0, 10.0),
-        folds=5,
-        loss="hinge",
-        tol=0.001,
-        max_epochs=1000,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        box_constraints: Numbers | float = (0.1, 1.0, 10.0),
+        folds: int = 5,
+        loss: Literal["hinge", "squared-hinge"] = "hinge",
+        tol: float = 0.001,
+        max_epochs: int = 1000,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.box_constraints = box_constraints
         self.folds = folds
         self.loss = loss
@@ -3792,17 +3798,17 @@ class Ridge(FewLabelClassifier):
     def __init__(
         self,
         *,
-        ridge=1.0,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        ridge: float | Literal["auto"] = 1.0,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.ridge = ridge
         self.prepare = prepare
         self.image_shape = image_shape
@@ -3934,17 +3940,17 @@ class Nearest(FewLabelClassifier):
     def __init__(
         self,
         *,
-        n_neighbors=1,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        n_neighbors: int = 1,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.prepare = prepare
         self.image_shape = image_shape
@@ -3957,7 +3963,7 @@ class Nearest(FewLabelClassifier):
         self.verbose = verbose
 
 
-class LabelSpreading(TakesGraph, FewLabelClassifier):
+class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     r"""Label spreading over a graph of neighbours.
 
     Labels flow along the edges of a graph between all samples; each sample ends up with shares
@@ -4106,23 +4112,23 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):
     def __init__(
         self,
         *,
-        kernel="heat",
-        n_neighbors=5,
-        width="0.2x",
-        spreading=0.8,
-        clamp=False,
-        tol=1e-10,
-        max_iter=1000,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        kernel: Literal["heat", "neighbours"] = "heat",
+        n_neighbors: int = 5,
+        width: float | str = "0.2x",
+        spreading: float = 0.8,
+        clamp: bool = False,
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
         self.width = width
@@ -4294,24 +4300,24 @@ class SelfTraining(FewLabelClassifier):
     def __init__(
         self,
         *,
-        base="svm",
-        threshold=0.5,
-        per_round=0.1,
-        max_rounds=20,
-        box_constraints=(0.1, 1.0, 10.0),
-        folds=5,
-        loss="hinge",
-        ridge=1.0,
-        prepare=("auto",),
-        image_shape=None,
-        class_weight=None,
-        unlabeled=None,
-        calibrate=True,
-        memory_limit=None,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        base: Literal["svm", "ridge"] = "svm",
+        threshold: float = 0.5,
+        per_round: float = 0.1,
+        max_rounds: int = 20,
+        box_constraints: Numbers | float = (0.1, 1.0, 10.0),
+        folds: int = 5,
+        loss: Literal["hinge", "squared-hinge"] = "hinge",
+        ridge: float = 1.0,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.base = base
         self.threshold = threshold
         self.per_round = per_round

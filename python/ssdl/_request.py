@@ -1,8 +1,12 @@
 """Parameters and arrays as users write them, converted for the library."""
 
+from __future__ import annotations
+
 import hashlib
+import sys
 from contextlib import contextmanager
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,9 +16,35 @@ from sklearn.utils.validation import validate_data
 
 from .errors import MemoryLimitError, SamplesError, ShapeError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+    from numpy.typing import NDArray
+
+    from ._ssdl import Report, SparseRows
+    from ._types import Samples, Seed, Steps
+
+
+# Frames of these are not the caller's: the package itself, and what calls it for the caller.
+NOT_THE_CALLER = ("ssdl", "sklearn", "joblib", "contextlib")
+
+
+def caller() -> int:
+    """The `stacklevel` at which a warning points to the line of the user's own code."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] not in NOT_THE_CALLER:
+            return level
+        level, frame = level + 1, frame.f_back
+    # Everything is the package's, as in a worker process: the outermost frame.
+    return level - 1
+
 
 @contextmanager
-def all_or_nothing(estimator):
+def all_or_nothing(estimator: object) -> Iterator[None]:
     """Leave the estimator as it was if the work fails."""
     before = dict(vars(estimator))
     try:
@@ -25,12 +55,14 @@ def all_or_nothing(estimator):
         raise
 
 
-def digest(rows):
+def digest(rows: NDArray[Any]) -> bytes:
     """What tells whether an array was written to since."""
-    return hashlib.blake2b(rows, digest_size=16).digest()
+    return hashlib.blake2b(rows.data, digest_size=16).digest()
 
 
-def samples(estimator, X, dtype, *, reset=False, limit=None):
+def samples(
+    estimator: object, X: Samples, dtype: Any, *, reset: bool = False, limit: int | None = None
+) -> NDArray[Any]:
     """Samples as rows in C order; no copy if the caller's array is one already.
 
     Sparse ones are made dense: the methods work on prepared samples, which are dense.
@@ -50,24 +82,26 @@ def samples(estimator, X, dtype, *, reset=False, limit=None):
     return np.require(rows, requirements=["C", "A"])
 
 
-def threads(n_jobs):
+def threads(n_jobs: int | None) -> int:
     """Number of threads: joblib knows what -1 means, and the settings of the caller's context."""
-    return effective_n_jobs(n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
-def seed(random_state):
+def seed(random_state: Seed) -> int:
     """A seed for the library; a generator gives its next number."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def steps(prepare):
-    """Preparation steps; a single one may be a string."""
+def steps(prepare: Steps) -> list[str]:
+    """Preparation steps; a single one may be a string, and None means none."""
+    if prepare is None:
+        return []
     return [prepare] if isinstance(prepare, str) else list(prepare)
 
 
-def shape(pair):
+def shape(pair: Sequence[int]) -> tuple[int, int]:
     """Height and width of an image."""
     height, width = pair
     if not all(isinstance(side, Integral) and side > 0 for side in (height, width)):
@@ -75,12 +109,12 @@ def shape(pair):
     return int(height), int(width)
 
 
-def reporter(name, verbose, line):
+def reporter(name: str, verbose: int, line: str) -> Report:
     """A callback after every step that prints one line per iteration, or one per step."""
     if not verbose:
         return None
 
-    def report(iteration, limit, step, objective):
+    def report(iteration: int, limit: int, step: str, objective: float | None) -> None:
         if verbose > 1 or iteration == 0 or step == line:
             value = "" if objective is None else f", objective {objective:.6g}"
             print(f"[{name}] iteration {iteration} of at most {limit}: {step}{value}")
@@ -88,7 +122,7 @@ def reporter(name, verbose, line):
     return report
 
 
-def as_text(value):
+def as_text(value: Any) -> str:
     """A parameter as text for the library."""
     if isinstance(value, str):
         return value
@@ -101,7 +135,7 @@ def as_text(value):
     return repr(float(value))
 
 
-def as_value(text, kind):
+def as_value(text: str, kind: type) -> Any:
     """A parameter as a Python value, from the library's text and the type of its default."""
     if kind is bool:
         return text == "true"
@@ -111,7 +145,7 @@ def as_value(text, kind):
     return int(text) if kind is str and text.isdecimal() else kind(text)
 
 
-def sparse_rows(arrays, n_columns):
+def sparse_rows(arrays: SparseRows, n_columns: int) -> sparse.csr_array:
     """A SciPy CSR array from offsets, indices and values."""
     offsets, indices, values = arrays
     return sparse.csr_array((values, indices, offsets), shape=(len(offsets) - 1, n_columns))

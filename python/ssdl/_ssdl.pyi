@@ -1,4 +1,4 @@
-"""The compiled module; `ssdl` makes estimators of it, nobody else is meant to call it."""
+"""The compiled module; `ssdl` makes estimators of it and alone calls it."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Real = NDArray[np.float32] | NDArray[np.float64]
-Said = tuple[NDArray[np.int64], Real, Real]
+Real = NDArray[np.floating[Any]]
+Prediction = tuple[NDArray[np.int64], Real, Real]
 SparseRows = tuple[NDArray[np.int64], NDArray[np.int64], Real]
 Report = Callable[[int, int, str, float | None], Any] | None
 
@@ -22,8 +22,10 @@ class Model:
     feature_names: list[str] | None
     label_type: str | None
     image: list[int] | None
+    is_calibrated: bool
+    compared: list[tuple[str, float | None, float | None, float]]
     precision: str
-    atoms: Real | None
+    atoms: Real
     n_atoms: int
     codes: Real
     classifier: tuple[Real, Real] | None
@@ -42,10 +44,10 @@ class Model:
     def from_bytes(bytes: bytes) -> Model: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def to_bytes(self) -> bytes: ...
-    def predict(self, samples: Real, threads: int) -> Said: ...
-    def code(self, samples: Real, sparse: bool, threads: int) -> Real | SparseRows: ...
+    def predict(self, samples: Real, threads: int) -> Prediction: ...
+    def code(self, samples: Real, sparse: bool, threads: int) -> Any: ...
     def query(self, n: int, samples: Real | None, threads: int) -> NDArray[np.int64]: ...
-    def transduction(self, threads: int) -> Said: ...
+    def transduction(self, threads: int) -> Prediction: ...
 
 def fit(
     samples: Real, labels: NDArray[np.int64], request: dict[str, Any], report: Report
@@ -57,7 +59,7 @@ def encode(
     nonnegative: bool,
     sparse: bool,
     n_threads: int,
-) -> Real | SparseRows: ...
+) -> Any: ...
 def learn_atoms(
     samples: Real, learning: dict[str, Any], report: Report
 ) -> tuple[dict[str, Any], list[str]]: ...

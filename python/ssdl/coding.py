@@ -1,10 +1,12 @@
 """Sparse coding and dictionary learning without labels, as transformers."""
 
+from __future__ import annotations
+
 import warnings
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,13 +17,23 @@ from ._atoms import ReconstructsSamples
 from ._request import (
     all_or_nothing,
     as_text,
+    caller,
     reporter,
     samples,
     seed,
     sparse_rows,
     threads,
 )
+from ._sklearn import BaseEstimator
 from .errors import FitWarning, KnobError, ShapeError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
+    from ._types import DenseSamples, Samples, Seed
 
 __all__ = ["DictionaryLearner", "SparseCoder"]
 
@@ -31,7 +43,19 @@ SWITCHES = ["boolean"]
 class _Coder(ReconstructsSamples, BaseEstimator):
     """Base of the transformers that code samples on ``components_``."""
 
-    def transform(self, X):
+    components_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    sparsity: float
+    n_nonzero_coefs: int | None
+    sparse_output: bool
+    n_jobs: int | None
+
+    @property
+    def _nonnegative(self) -> bool:
+        raise NotImplementedError
+
+    def transform(self, X: Samples) -> Any:
         """Sparse codes of samples, each coded independently of the others.
 
         Parameters
@@ -57,10 +81,10 @@ class _Coder(ReconstructsSamples, BaseEstimator):
         return sparse_rows(codes, len(self.components_)) if self.sparse_output else codes
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -123,14 +147,14 @@ class SparseCoder(_Coder):
 
     def __init__(
         self,
-        dictionary=None,
+        dictionary: DenseSamples | None = None,
         *,
-        sparsity=0.3,
-        n_nonzero_coefs=None,
-        nonnegative=False,
-        sparse_output=False,
-        n_jobs=None,
-    ):
+        sparsity: float = 0.3,
+        n_nonzero_coefs: int | None = None,
+        nonnegative: bool = False,
+        sparse_output: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
         self.dictionary = dictionary
         self.sparsity = sparsity
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -138,7 +162,7 @@ class SparseCoder(_Coder):
         self.sparse_output = sparse_output
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Store the atoms.
 
         Parameters
@@ -168,7 +192,7 @@ class SparseCoder(_Coder):
         return self
 
     @property
-    def _nonnegative(self):
+    def _nonnegative(self) -> bool:
         return self.nonnegative
 
 
@@ -273,22 +297,22 @@ class DictionaryLearner(_Coder):
 
     def __init__(
         self,
-        n_atoms=100,
+        n_atoms: int = 100,
         *,
-        sparsity=0.3,
-        n_nonzero_coefs=None,
-        update="block",
-        nonnegative_codes=False,
-        nonnegative_atoms=False,
-        atom_norm=1.0,
-        batch_size=512,
-        max_iter=50,
-        tol=0.001,
-        sparse_output=False,
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        sparsity: float = 0.3,
+        n_nonzero_coefs: int | None = None,
+        update: Literal["block", "ksvd", "exact-ksvd"] = "block",
+        nonnegative_codes: bool = False,
+        nonnegative_atoms: bool = False,
+        atom_norm: float = 1.0,
+        batch_size: int = 512,
+        max_iter: int = 50,
+        tol: float = 0.001,
+        sparse_output: bool = False,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_atoms = n_atoms
         self.sparsity = sparsity
         self.n_nonzero_coefs = n_nonzero_coefs
@@ -304,7 +328,7 @@ class DictionaryLearner(_Coder):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Learn atoms in passes over all samples.
 
         Parameters
@@ -327,11 +351,11 @@ class DictionaryLearner(_Coder):
                 f"DictionaryLearner stopped at its limit of passes ({learnt['iterations']}) "
                 "before it converged; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=caller(),
             )
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Samples, y: object = None) -> Self:
         """Continue learning from a batch of samples, which need not be kept.
 
         Parameters
@@ -353,7 +377,9 @@ class DictionaryLearner(_Coder):
             self._learn(rows, stream=True, before=None if first else self._seen)
         return self
 
-    def _learn(self, rows, stream, before=None):
+    def _learn(
+        self, rows: NDArray[Any], stream: bool, before: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         learning = {
             "knobs": [
                 (knob, as_text(value))
@@ -368,7 +394,7 @@ class DictionaryLearner(_Coder):
         report = reporter("DictionaryLearner", self.verbose, "dictionary")
         learnt, notices = _ssdl.learn_atoms(rows, learning, report)
         for notice in notices:
-            warnings.warn(notice, FitWarning, stacklevel=3)
+            warnings.warn(notice, FitWarning, stacklevel=caller())
         # What the next batch needs; kept as arrays, so that it is pickled with the rest.
         self._seen = learnt
         self.components_ = learnt["atoms"]
@@ -380,5 +406,5 @@ class DictionaryLearner(_Coder):
         return learnt
 
     @property
-    def _nonnegative(self):
+    def _nonnegative(self) -> bool:
         return self.nonnegative_codes

@@ -4,9 +4,12 @@ The folder is ``data_home``, else the environment variable ``SSDL_DATA``, else `
 user's cache.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
@@ -14,6 +17,15 @@ from sklearn.utils import Bunch, check_random_state
 from . import _labels, _ssdl
 from ._request import shape
 from .errors import LabelsError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from ._types import Classes, ImageShape, Labels, PathLike, Real, Seed
+
+    Pair: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 __all__ = [
     "data_folder",
@@ -26,7 +38,7 @@ __all__ = [
 ]
 
 
-def data_folder(data_home=None):
+def data_folder(data_home: PathLike | None = None) -> Path:
     """The folder in which data sets are looked up.
 
     Parameters
@@ -49,7 +61,20 @@ def data_folder(data_home=None):
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ssdl"
 
 
-def load_digits(*, return_X_y=False):
+@overload
+def load_digits(
+    *,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def load_digits(
+    *,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def load_digits(
+    *,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
     """1,797 handwritten digits of 8 x 8 pixels, bundled with the package.
 
     Parameters
@@ -66,7 +91,26 @@ def load_digits(*, return_X_y=False):
     return _bunch(table["samples"], _whole(table["labels"]), (8, 8), return_X_y)
 
 
-def load_mnist(subset="train", *, data_home=None, return_X_y=False):
+@overload
+def load_mnist(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def load_mnist(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def load_mnist(
+    subset: Literal["train", "test"] = "train",
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
     """MNIST: handwritten digits of 28 x 28 pixels, 60,000 to train and 10,000 to test.
 
     Parameters
@@ -90,7 +134,26 @@ def load_mnist(subset="train", *, data_home=None, return_X_y=False):
     return _bunch(rows, _whole(_ssdl.read_labels(os.fspath(labels))), (28, 28), return_X_y)
 
 
-def load_usps(subset="train", *, data_home=None, return_X_y=False):
+@overload
+def load_usps(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def load_usps(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def load_usps(
+    subset: Literal["train", "test"] = "train",
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
     """USPS: handwritten digits of 16 x 16 pixels, 7,291 to train and 2,007 to test.
 
     Parameters
@@ -112,7 +175,23 @@ def load_usps(subset="train", *, data_home=None, return_X_y=False):
     return _bunch(table["samples"], _whole(table["labels"]), (16, 16), return_X_y)
 
 
-def load_yaleb(*, data_home=None, return_X_y=False):
+@overload
+def load_yaleb(
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def load_yaleb(
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def load_yaleb(
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
     """Extended YaleB, cropped to 32 x 32 pixels: faces of 38 persons in varying light.
 
     Parameters
@@ -134,9 +213,35 @@ def load_yaleb(*, data_home=None, return_X_y=False):
     return _bunch(pixels, _whole(table["labels"]), (32, 32), return_X_y)
 
 
+@overload
 def read_samples(
-    path, *, label=None, image_shape=None, array=None, max_unpacked=None, return_X_y=False
-):
+    path: PathLike,
+    *,
+    label: str | int | None = ...,
+    image_shape: ImageShape = ...,
+    array: str | None = ...,
+    max_unpacked: int | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def read_samples(
+    path: PathLike,
+    *,
+    label: str | int | None = ...,
+    image_shape: ImageShape = ...,
+    array: str | None = ...,
+    max_unpacked: int | None = ...,
+    return_X_y: Literal[True],
+) -> tuple[Real, Classes | None]: ...
+def read_samples(
+    path: PathLike,
+    *,
+    label: str | int | None = None,
+    image_shape: ImageShape = None,
+    array: str | None = None,
+    max_unpacked: int | None = None,
+    return_X_y: bool = False,
+) -> Bunch | tuple[Real, Classes | None]:
     """Read a file of samples, or a folder of images with a sub-folder for each class.
 
     Reads CSV, TSV, NPY, NPZ, IDX, MATLAB, text and safetensors, gzipped or not; PNG, JPEG and PNM
@@ -177,7 +282,7 @@ def read_samples(
     )
 
 
-def hide_labels(y, per_class=20, *, random_state=0):
+def hide_labels(y: Labels, per_class: int = 20, *, random_state: Seed = 0) -> Classes:
     """Keep a few labels of each class and hide the rest.
 
     Parameters
@@ -215,7 +320,7 @@ def hide_labels(y, per_class=20, *, random_state=0):
     return hidden
 
 
-def _found(data_home, *parts):
+def _found(data_home: PathLike | None, *parts: str) -> Path:
     folder = data_folder(data_home)
     path = folder.joinpath(*parts)
     if not path.exists():
@@ -226,17 +331,19 @@ def _found(data_home, *parts):
     return path
 
 
-def _part(subset):
+def _part(subset: str) -> str:
     if subset not in ("train", "test"):
         raise ValueError(f'subset must be "train" or "test", got {subset!r}')
     return subset
 
 
-def _whole(labels):
+def _whole(labels: list[Any]) -> NDArray[np.int64]:
     return np.array([int(float(label)) for label in labels])
 
 
-def _bunch(data, target, image_shape, return_X_y, **more):
+def _bunch(
+    data: Real, target: Any, image_shape: tuple[int, ...], return_X_y: bool, **more: object
+) -> Any:
     if return_X_y:
         return data, target
     return Bunch(data=data, target=target, image_shape=image_shape, **more)

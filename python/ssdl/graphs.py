@@ -5,6 +5,10 @@ There are two kinds. *Affinities* W are symmetric and non-negative; their Laplac
 Laplacian is (I - V)'(I - V).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
@@ -12,6 +16,11 @@ from sklearn.utils import check_array
 from . import _ssdl
 from ._request import as_text, sparse_rows, threads
 from .errors import GraphError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._types import DenseSamples, Graph, SparseMatrix, SupportsArray, Whole
 
 __all__ = [
     "heat_graph",
@@ -26,7 +35,13 @@ __all__ = [
 ASYMMETRY = 1e-5
 
 
-def nearest_neighbors(X, n_neighbors=8, Y=None, *, n_jobs=None):
+def nearest_neighbors(
+    X: DenseSamples,
+    n_neighbors: int = 8,
+    Y: DenseSamples | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> Whole:
     """Exact nearest neighbours, nearest first, ties by row number.
 
     Parameters
@@ -53,7 +68,13 @@ def nearest_neighbors(X, n_neighbors=8, Y=None, *, n_jobs=None):
     return found.reshape(len(rows) if others is None else len(others), k)
 
 
-def lle_graph(X, n_neighbors=8, *, neighbors=None, n_jobs=None):
+def lle_graph(
+    X: DenseSamples,
+    n_neighbors: int = 8,
+    *,
+    neighbors: Graph | None = None,
+    n_jobs: int | None = None,
+) -> sparse.csr_array:
     """Each sample as an affine mixture of its neighbours (LLE): the graph of SSDL-GA.
 
     Parameters
@@ -76,7 +97,13 @@ def lle_graph(X, n_neighbors=8, *, neighbors=None, n_jobs=None):
     return _built(X, {"graph": "lle", "n_neighbors": _count(n_neighbors)}, n_jobs, lists)
 
 
-def heat_graph(X, n_neighbors=8, *, width="1x", n_jobs=None):
+def heat_graph(
+    X: DenseSamples,
+    n_neighbors: int = 8,
+    *,
+    width: float | str = "1x",
+    n_jobs: int | None = None,
+) -> sparse.csr_array:
     """Neighbours weighted by a heat kernel.
 
     Parameters
@@ -99,7 +126,13 @@ def heat_graph(X, n_neighbors=8, *, width="1x", n_jobs=None):
     return _built(X, knobs, n_jobs)
 
 
-def threshold_graph(X, percentile=0.02, *, width="1x", n_jobs=None):
+def threshold_graph(
+    X: DenseSamples,
+    percentile: float = 0.02,
+    *,
+    width: float | str = "1x",
+    n_jobs: int | None = None,
+) -> sparse.csr_array:
     """All pairs within a radius, weighted by a heat kernel.
 
     Parameters
@@ -121,7 +154,9 @@ def threshold_graph(X, percentile=0.02, *, width="1x", n_jobs=None):
     return _built(X, {"graph": "threshold", "percentile": percentile, "width": width}, n_jobs)
 
 
-def learnt_graph(X, smoothness=5.0, *, n_jobs=None):
+def learnt_graph(
+    X: DenseSamples, smoothness: float = 5.0, *, n_jobs: int | None = None
+) -> sparse.csr_array:
     """The graph on which the samples are smoothest.
 
     Parameters
@@ -141,7 +176,7 @@ def learnt_graph(X, smoothness=5.0, *, n_jobs=None):
     return _built(X, {"graph": "learnt", "smoothness": smoothness}, n_jobs)
 
 
-def laplacian(graph):
+def laplacian(graph: SupportsArray | SparseMatrix) -> sparse.csr_array:
     """The Laplacian that a graph puts into the objective.
 
     Parameters
@@ -163,11 +198,11 @@ def laplacian(graph):
     return _diagonal(np.asarray(weights.sum(axis=1)).ravel()) - weights
 
 
-def _diagonal(values):
+def _diagonal(values: NDArray[Any]) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags(values))
 
 
-def given(graph, n_samples):
+def given(graph: Graph | None, n_samples: int) -> Any:
     """A user's graph in the form that the library takes; None stays None."""
     if graph is None:
         return None
@@ -183,7 +218,7 @@ def given(graph, n_samples):
     return kind, (offsets, indices, weights.data.astype(np.float64))
 
 
-def _are_neighbour_lists(graph):
+def _are_neighbour_lists(graph: Graph) -> bool:
     """Integers are neighbour lists, unless the array is square: no sample is near all others."""
     if sparse.issparse(graph):
         return False
@@ -192,7 +227,7 @@ def _are_neighbour_lists(graph):
     return numbers.dtype.kind in "iu" and not is_square
 
 
-def _kind_and_weights(graph):
+def _kind_and_weights(graph: Any) -> tuple[str, Any]:
     """Whether weights are affinities or mixtures, and the weights without stored zeros."""
     if not sparse.issparse(graph) and np.ndim(graph) != 2:
         raise GraphError("a graph must be a sparse matrix, or neighbours as whole numbers")
@@ -225,7 +260,12 @@ def _kind_and_weights(graph):
     )
 
 
-def _built(X, knobs, n_jobs, lists=None):
+def _built(
+    X: DenseSamples,
+    knobs: dict[str, Any],
+    n_jobs: int | None,
+    lists: Whole | None = None,
+) -> sparse.csr_array:
     rows = _rows(X)
     if lists is not None and len(lists) != len(rows):
         raise ShapeError(f"samples with neighbours: expected {len(rows)}, got {len(lists)}")
@@ -234,18 +274,18 @@ def _built(X, knobs, n_jobs, lists=None):
     return sparse_rows(arrays, len(rows))
 
 
-def _rows(X):
+def _rows(X: DenseSamples) -> NDArray[Any]:
     return np.require(check_array(X, dtype=[np.float64, np.float32], order="C"), requirements="A")
 
 
-def _count(n_neighbors):
+def _count(n_neighbors: int) -> int:
     count = int(n_neighbors)
     if count != n_neighbors or count < 1:
         raise GraphError(f"n_neighbors must be a whole number, 1 or more, got {n_neighbors!r}")
     return count
 
 
-def _neighbour_lists(neighbors):
+def _neighbour_lists(neighbors: Graph) -> Whole:
     lists = np.asarray(neighbors)
     if lists.ndim != 2:
         raise GraphError("neighbours must be an array of shape (n_samples, n_neighbors)")

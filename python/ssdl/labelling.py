@@ -1,6 +1,9 @@
 """Which samples to label first, before there is any label to learn from."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from sklearn.utils import check_scalar
 
@@ -8,10 +11,20 @@ from . import _ssdl
 from ._request import threads
 from .preparation import Preparation
 
+if TYPE_CHECKING:
+    from ._types import ImageShape, Samples, Steps, Whole
+
 __all__ = ["first_to_label"]
 
 
-def first_to_label(X, n=10, *, prepare=("scale=5",), image_shape=None, n_jobs=None):
+def first_to_label(
+    X: Samples,
+    n: int = 10,
+    *,
+    prepare: Steps = ("scale=5",),
+    image_shape: ImageShape = None,
+    n_jobs: int | None = None,
+) -> Whole:
     """The samples that represent all others best: where to begin labelling.
 
     Once a classifier is fitted, its ``query`` also takes into account which samples are uncertain.

@@ -4,22 +4,32 @@ This is cross-validation on the labels. Removing the samples of a fold would cha
 which the rest is learnt; here only their labels are hidden, and the rows stay.
 """
 
-import warnings
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import check_consistent_length
 from sklearn.utils.parallel import Parallel, delayed
 
 from . import _labels
-from ._folds import FewLabelSplit, marker_of, score_fold, splitter
-from ._search import FewLabelSearch
+from ._folds import FewLabelSplit, score_fold, splitter
+from ._grids import FewLabelRandomSearch, FewLabelSearch
+from ._halving import FewLabelHalvingSearch
+from ._scoring import ONLY, LabelledScorer, by_name, scorers, undefined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._scoring import Scorer, Scoring
+    from ._types import Labels, Metric, Numbers, Samples
 
 __all__ = [
+    "FewLabelHalvingSearch",
+    "FewLabelRandomSearch",
     "FewLabelSearch",
     "FewLabelSplit",
     "cross_val_hidden",
@@ -28,7 +38,13 @@ __all__ = [
 ]
 
 
-def labelled_accuracy(y_true, y_pred, *, unlabeled=None, sample_weight=None):
+def labelled_accuracy(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    unlabeled: object = None,
+    sample_weight: Numbers | None = None,
+) -> float:
     """Accuracy on the samples that have a label.
 
     Parameters
@@ -53,20 +69,27 @@ def labelled_accuracy(y_true, y_pred, *, unlabeled=None, sample_weight=None):
     both = np.concatenate([values.astype(object), predicted.astype(object)])
     known = _labels.read(both, unlabeled).indices[: len(values)] >= 0
     if not known.any():
-        return _undefined()
+        return undefined()
     weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-    return accuracy_score(_labels.tidy(values[known]), predicted[known], sample_weight=weights)
+    truth = _labels.tidy(values[known])
+    return float(accuracy_score(truth, predicted[known], sample_weight=weights))
 
 
 def make_few_label_scorer(
-    metric, *, response_method="predict", unlabeled=None, greater_is_better=True, **arguments
-):
+    metric: str | Callable[..., float],
+    *,
+    response_method: str | Iterable[str] = "predict",
+    unlabeled: object = None,
+    greater_is_better: bool = True,
+    **arguments: Any,
+) -> LabelledScorer:
     """A scorer that uses only the samples with a label, for scikit-learn's ``scoring=``.
 
     Parameters
     ----------
-    metric : callable
-        ``metric(y_true, y_pred, **arguments)``, as in ``sklearn.metrics``.
+    metric : callable or str
+        ``metric(y_true, y_pred, **arguments)``, as in ``sklearn.metrics``; or one of scikit-learn's
+        names of scores, such as ``"neg_log_loss"``, which says the rest.
     response_method : str or sequence of str, default="predict"
         What the metric compares with the labels: ``predict``, ``predict_proba`` or
         ``decision_function``, or several, of which the first available one is used.
@@ -82,41 +105,48 @@ def make_few_label_scorer(
     scorer : callable
         ``scorer(estimator, X, y)``; NaN, with a warning, if no sample has a label.
     """
+    if isinstance(metric, str):
+        return LabelledScorer(by_name(metric), unlabeled)
     scorer = make_scorer(
         metric, response_method=response_method, greater_is_better=greater_is_better, **arguments
     )
-    return _FewLabelScorer(scorer, unlabeled)
+    return LabelledScorer(scorer, unlabeled)
 
 
-@dataclass(frozen=True)
-class _FewLabelScorer:
-    scorer: Any
-    unlabeled: Any
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        known, values = self._known(estimator, y)
-        check_consistent_length(X, values, sample_weight)
-        if not known.any():
-            return _undefined()
-        rows = np.flatnonzero(known)
-        weights = {}
-        if sample_weight is not None:
-            weights["sample_weight"] = np.asarray(sample_weight)[rows]
-        truth = _labels.tidy(values[rows])
-        return self.scorer(estimator, _safe_indexing(X, rows), truth, **weights)
-
-    def _known(self, estimator, y):
-        marker = marker_of(estimator) if self.unlabeled is None else self.unlabeled
-        classes = np.asarray(getattr(estimator, "classes_", []))
-        return _labels.is_labelled(y, marker, classes)
-
-
-def _undefined():
-    warnings.warn("no sample has a label", UndefinedMetricWarning, stacklevel=3)
-    return float("nan")
-
-
-def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_params=None):
+@overload
+def cross_val_hidden(
+    estimator: Any,
+    X: Samples,
+    y: Labels,
+    *,
+    cv: int | FewLabelSplit = ...,
+    scoring: str | Scorer | None = ...,
+    metric: Metric | None = ...,
+    n_jobs: int | None = ...,
+    fit_params: dict[str, Any] | None = ...,
+) -> NDArray[np.float64]: ...
+@overload
+def cross_val_hidden(
+    estimator: Any,
+    X: Samples,
+    y: Labels,
+    *,
+    cv: int | FewLabelSplit = ...,
+    scoring: list[str] | tuple[str, ...] | set[str] | Mapping[str, str | Scorer],
+    n_jobs: int | None = ...,
+    fit_params: dict[str, Any] | None = ...,
+) -> dict[str, NDArray[np.float64]]: ...
+def cross_val_hidden(
+    estimator: Any,
+    X: Samples,
+    y: Labels,
+    *,
+    cv: int | FewLabelSplit = 5,
+    scoring: Scoring = None,
+    metric: Metric | None = None,
+    n_jobs: int | None = None,
+    fit_params: dict[str, Any] | None = None,
+) -> NDArray[np.float64] | dict[str, NDArray[np.float64]]:
     """Cross-validation on the labels, with all rows kept.
 
     For each fold, its labels are hidden, a clone is fitted on all rows, and its predictions for
@@ -132,8 +162,12 @@ def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_par
         Labels.
     cv : int or FewLabelSplit, default=5
         Folds. With a number, the marker of unlabelled samples is that of the estimator.
+    scoring : str, callable, sequence of str, dict or None, default=None
+        One of scikit-learn's names of scores, such as ``"neg_log_loss"`` or ``"roc_auc_ovr"``; a
+        ``scorer(estimator, X, y)``; or several, by name. None is the accuracy. Probabilities are
+        those of ``label_distributions_`` where predictions are those of ``transduction_``.
     metric : callable, default=None
-        ``metric(y_true, y_pred)``, greater is better; accuracy if None.
+        ``metric(y_true, y_pred)``, greater is better: another way to write a score of predictions.
     n_jobs : int or None, default=None
         Number of folds at a time; None means 1 unless joblib says otherwise, -1 all processors.
     fit_params : dict, default=None
@@ -141,8 +175,8 @@ def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_par
 
     Returns
     -------
-    scores : ndarray of shape (n_splits,)
-        One per fold.
+    scores : ndarray of shape (n_splits,), or dict of them
+        One per fold; by name if `scoring` names several.
 
     Examples
     --------
@@ -154,8 +188,11 @@ def cross_val_hidden(estimator, X, y, *, cv=5, metric=None, n_jobs=None, fit_par
     >>> bool(cross_val_hidden(Nearest(), X[:400], y[:400], cv=4).mean() > 0.7)
     True
     """
+    named = scorers(scoring, metric)
     folds = splitter(cv, estimator).hide(y)
     scored = Parallel(n_jobs=n_jobs)(
-        delayed(score_fold)(clone(estimator), X, y, fold, metric, fit_params) for fold in folds
+        delayed(score_fold)(clone(estimator), X, y, fold, named, fit_params) for fold in folds
     )
-    return np.array([score for score, _ in scored])
+    by_fold = {name: np.array([scores[name] for scores, _ in scored]) for name in named}
+    several = not (scoring is None or isinstance(scoring, str) or callable(scoring))
+    return by_fold if several else by_fold[ONLY]

@@ -4,7 +4,10 @@ The functions draw on the given axes, or else on a new figure, and return what t
 of them shows it. For a search or a pipeline, they draw the estimator that it holds.
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.metrics import ConfusionMatrixDisplay, accuracy_score
@@ -30,8 +33,14 @@ from ._drawing import (
     step_positions,
     whole_ticks,
 )
-from ._folds import marker_of
+from ._scoring import marker_of
 from .errors import KnobError, LabelsError, ShapeError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ._types import DenseSamples, ImageShape, Indices, Labels, Numbers, Samples
 
 __all__ = [
     "plot_atoms",
@@ -42,8 +51,8 @@ __all__ = [
     "plot_uncertain",
 ]
 
-# Okabe and Ito's colours, which colour-blind readers can distinguish; hatches help in print. The terms of
-# an objective take them in turn.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; hatches help in print. The
+# terms of an objective take them in turn.
 STYLES = [
     ("#0072B2", ""),
     ("#E69F00", "////"),
@@ -60,7 +69,15 @@ SIGNED, POSITIVE = "RdBu_r", "Blues"
 CROWDED = 20
 
 
-def plot_atoms(estimator, *, image_shape=None, n_atoms=None, order="use", columns=None, ax=None):
+def plot_atoms(
+    estimator: object,
+    *,
+    image_shape: ImageShape = None,
+    n_atoms: int | None = None,
+    order: Literal["use", "index"] = "use",
+    columns: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Atoms as images side by side, or as rows of a heat map if they are not images.
 
     Parameters
@@ -126,7 +143,7 @@ def plot_atoms(estimator, *, image_shape=None, n_atoms=None, order="use", column
     return ax
 
 
-def plot_codes(estimator, *, ax=None):
+def plot_codes(estimator: object, *, ax: Axes | None = None) -> Axes:
     """Which atoms the training samples use, samples sorted by their class.
 
     Parameters
@@ -179,7 +196,7 @@ def plot_codes(estimator, *, ax=None):
     return ax
 
 
-def plot_objective(estimator, *, ax=None):
+def plot_objective(estimator: object, *, ax: Axes | None = None) -> Axes:
     """The objective step by step, its terms stacked.
 
     Parameters
@@ -236,7 +253,14 @@ def plot_objective(estimator, *, ax=None):
     return ax
 
 
-def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
+def plot_confusion(
+    estimator: Any,
+    X: Samples,
+    y: Labels,
+    *,
+    normalize: Literal["true", "pred", "all"] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Confusion matrix of the samples that have a label.
 
     Parameters
@@ -291,7 +315,14 @@ def plot_confusion(estimator, X, y, *, normalize=None, ax=None):
     return ax
 
 
-def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
+def plot_neighbors(
+    estimator: Any,
+    X_train: DenseSamples,
+    x: DenseSamples | Numbers,
+    *,
+    n_neighbors: int = 8,
+    image_shape: ImageShape = None,
+) -> Figure:
     """A new sample and the training samples nearest to it.
 
     Distances are Euclidean, between samples scaled to unit length, in line with the default
@@ -326,7 +357,7 @@ def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
         raise ShapeError(f"features of x: expected {rows.shape[1]}, got {new.shape[1]}")
     search = NearestNeighbors(n_neighbors=min(n_neighbors, len(rows)))
     distances, nearest = search.fit(to_unit_length(rows)).kneighbors(to_unit_length(new))
-    predicted = estimator.predict(x if np.ndim(x) == 2 else new)[0]
+    predicted = estimator.predict(x if np.ndim(np.asarray(x)) == 2 else new)[0]
     shape = sample_shape(estimator, image_shape, rows.shape[1])
     figure, axes = panels(plt, 1 + nearest.size, shape, columns=4, aside=True)
     titles = [f"new sample\npredicted {predicted}"]
@@ -341,7 +372,14 @@ def plot_neighbors(estimator, X_train, x, *, n_neighbors=8, image_shape=None):
     return figure
 
 
-def plot_uncertain(estimator, X, *, n=10, image_shape=None, indices=None):
+def plot_uncertain(
+    estimator: Any,
+    X: DenseSamples,
+    *,
+    n: int = 10,
+    image_shape: ImageShape = None,
+    indices: Indices | None = None,
+) -> Figure:
     """The samples that the model is least certain of: those to check, or to label next.
 
     Parameters

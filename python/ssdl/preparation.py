@@ -1,18 +1,29 @@
 """The preparation (preprocessing) steps of the library as a transformer for pipelines."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _ssdl
 from ._request import all_or_nothing, samples, seed, shape, steps, threads
+from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
+    from ._types import ImageShape, Samples, Seed, Steps
 
 __all__ = ["Preparation", "known_steps"]
 
 
-def known_steps():
+def known_steps() -> dict[str, str]:
     """All preparation steps: how each is written, and what it does.
 
     Returns
@@ -64,13 +75,25 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "n_jobs": [Integral, None],
     }
 
-    def __init__(self, steps=("scale=5",), *, image_shape=None, random_state=0, n_jobs=None):
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    image_shape_: tuple[int, int] | None
+    _fitted: dict[str, Any]
+
+    def __init__(
+        self,
+        steps: Steps = ("scale=5",),
+        *,
+        image_shape: ImageShape = None,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.steps = steps
         self.image_shape = image_shape
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
+    def fit(self, X: Samples, y: object = None) -> Self:
         """Fit each step on the output of the step before it.
 
         Parameters
@@ -96,7 +119,7 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             self.image_shape_ = prepared and tuple(prepared)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Samples) -> Any:
         """Prepare samples.
 
         Parameters
@@ -113,14 +136,14 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         rows = samples(self, X, self._precision)
         return _ssdl.prepare_apply(rows, self._fitted, threads(self.n_jobs))
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
     @property
-    def _n_features_out(self):
-        return self._fitted["n_prepared"]
+    def _n_features_out(self) -> int:
+        return int(self._fitted["n_prepared"])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = True

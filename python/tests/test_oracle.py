@@ -299,7 +299,9 @@ def test_ridge_is_that_of_scikit_learn_with_a_bias_that_pays(problem):
 @pytest.mark.parametrize("k", [1, 5])
 def test_the_nearest_vote_as_in_scikit_learn(k, problem):
     known = problem["few"] >= 0
-    ours = ssdl.Nearest(prepare=(), calibrate=False, n_neighbors=k).fit(problem["X"], problem["few"])
+    ours = ssdl.Nearest(prepare=(), calibrate=False, n_neighbors=k).fit(
+        problem["X"], problem["few"]
+    )
     theirs = KNeighborsClassifier(k).fit(problem["X"][known], problem["few"][known])
     np.testing.assert_allclose(
         ours.predict_proba(problem["new"]), theirs.predict_proba(problem["new"]), atol=1e-12

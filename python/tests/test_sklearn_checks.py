@@ -2,9 +2,9 @@
 
 The exceptions: weights in methods that cannot use them, which the fit says; points in a plane for
 methods that need room, since the atoms of any one class span it; and a sample of weight two is not
-the same as two samples. Weights are relative, so that labels count as much against the other terms of
-an objective as they would without weights; and in a dictionary, a graph or a fold a sample that is
-there twice is more than a label that counts twice.
+the same as two samples. Weights are relative, so that labels count as much against the other terms
+of an objective as they would without weights; and in a dictionary, a graph or a fold a sample that
+is there twice is more than a label that counts twice.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Weights of samples and classes: zero leaves out, equal ones change nothing, rows keep their numbers."""
+"""Weights of samples and classes: zero leaves out, equal ones change nothing, rows keep numbers."""
 
 import pickle
 
@@ -64,7 +64,9 @@ def test_a_class_may_count_more(digits):
     heavy = ssdl.Ridge(class_weight={8: 100.0}).fit(X, few)
     count = [np.sum(model.predict(digits["new"]) == 8) for model in (plain, heavy)]
     assert count[1] > count[0]
-    assert ssdl.Ridge(class_weight="balanced").fit(X, few).score(digits["new"], digits["truth"]) > 0.7
+    assert (
+        ssdl.Ridge(class_weight="balanced").fit(X, few).score(digits["new"], digits["truth"]) > 0.7
+    )
 
 
 def test_mistakes_in_weights_are_named(digits):

@@ -61,15 +61,24 @@ impl Versions {
             Self::Oldest => &["--constraint", "python/oldest.txt"],
         }
     }
+
+    /// The extras of the package that its tests need: types are checked with the newest versions.
+    fn extras(self) -> &'static [&'static str] {
+        match self {
+            Self::Newest => &["test", "checks"],
+            Self::Oldest => &["test"],
+        }
+    }
 }
 
 /// Optimised like a release where it matters, and mostly compiled by the tests already.
 const PROFILE: &str = "build-args=--profile=dev";
-/// Prints what the package and its tests need, one requirement a line.
+/// Prints what the package and the extras named after it need, one requirement a line.
 const REQUIREMENTS: &str = "\
-import tomllib
+import sys, tomllib
 project = tomllib.load(open('pyproject.toml', 'rb'))['project']
-print(*project['dependencies'], *project['optional-dependencies']['test'], sep='\\n')";
+extras = [each for name in sys.argv[1:] for each in project['optional-dependencies'][name]]
+print(*project['dependencies'], *extras, sep='\\n')";
 
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let (generate, versions) = match arguments {
@@ -156,7 +165,8 @@ fn wheel(show: Show<'_>) -> Outcome<PathBuf> {
 /// Makes the environment and installs everything but the package itself.
 pub fn prepare(versions: Versions, show: Show<'_>) -> Outcome<PathBuf> {
     let python = environment::made(versions.folder(), show)?;
-    let printed = environment::call(&python, &["-c", REQUIREMENTS]).output();
+    let mut asked = environment::call(&python, &["-c", REQUIREMENTS]);
+    let printed = asked.args(versions.extras()).output();
     let printed = printed.during(|| "pyproject.toml")?.stdout;
     let requirements = String::from_utf8_lossy(&printed);
     let mut install = environment::call(&python, &PIP);
@@ -172,7 +182,7 @@ fn installed(versions: Versions, wheel: &Path, show: Show<'_>) -> Outcome<PathBu
     let wheel = wheel.display().to_string();
     // Its version says nothing of what has changed.
     let anew = ["--force-reinstall", "--no-deps", &wheel];
-    let needs = format!("{wheel}[test]");
+    let needs = format!("{wheel}[{}]", versions.extras().join(","));
     let done = show(environment::call(&python, &PIP).args(anew))?
         && show(environment::call(&python, &PIP).args(versions.constraints()).arg(needs))?;
     if done { Ok(python) } else { Err("pip could not install the package".into()) }
