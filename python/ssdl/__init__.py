@@ -14,6 +14,7 @@ from . import (
     model_selection,
     plotting,
     preparation,
+    wrappers,
 )
 from ._base import FewLabelClassifier
 from ._files import load
@@ -35,5 +36,6 @@ __all__ = [
     "model_selection",
     "plotting",
     "preparation",
+    "wrappers",
 ]
 __all__ += _methods.__all__

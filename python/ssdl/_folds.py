@@ -133,9 +133,9 @@ class FewLabelSplit(BaseCrossValidator):
         """
         values = _labels.as_column(y)
         labels, counts = self._counts(y)
-        blank, marker = self._blank(values, labels.classes)
+        empty, marker = blank(values, labels.classes, self.unlabeled)
         for held_out in self._tests(labels, counts):
-            hidden = blank.copy()
+            hidden = empty.copy()
             hidden[held_out] = marker
             yield hidden, held_out
 
@@ -179,13 +179,14 @@ class FewLabelSplit(BaseCrossValidator):
         for _, test in folds.split(known, labels.indices[known]):
             yield known[test]
 
-    def _blank(self, values: Classes, classes: Classes) -> tuple[Classes, object]:
-        """A copy of the labels that can hold a marker, and the marker."""
-        marker = _labels.MARKER if self.unlabeled is None else self.unlabeled
-        if _holds(values.dtype, marker) and marker not in classes:
-            return values.copy(), marker
-        # NumPy would truncate a marker that is longer than the labels.
-        return values.astype(object), marker if isinstance(marker, str) else None
+
+def blank(values: Classes, classes: Classes, unlabeled: object) -> tuple[Classes, object]:
+    """A copy of the labels that can hold a marker, and the marker."""
+    marker = _labels.MARKER if unlabeled is None else unlabeled
+    if _holds(values.dtype, marker) and marker not in classes:
+        return values.copy(), marker
+    # NumPy would truncate a marker that is longer than the labels.
+    return values.astype(object), marker if isinstance(marker, str) else None
 
 
 def _holds(dtype: np.dtype[Any], marker: Any) -> bool:

@@ -1,0 +1,166 @@
+"""Calibration, voting and self-training around any classifier, and the traps they avoid."""
+
+import doctest
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
+from sklearn.semi_supervised import LabelPropagation
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ssdl
+from ssdl import wrappers
+from ssdl.model_selection import FewLabelSearch, FewLabelSplit, cross_val_hidden
+from ssdl.wrappers import HiddenCalibration, SelfTrainingAround, SoftVoting, takes_unlabeled
+
+pytestmark = pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning")
+
+BAYES = GaussianNB(var_smoothing=0.01)
+
+
+def loss(model, digits):
+    return log_loss(digits["truth"], model.predict_proba(digits["new"]))
+
+
+def test_the_traps_of_scikit_learn_are_there(digits):
+    calibrated = CalibratedClassifierCV(BAYES, cv=2).fit(digits["X"], digits["few"])
+    assert -1 in calibrated.classes_
+    members = [("line", LogisticRegression(max_iter=5000)), ("near", ssdl.Nearest())]
+    with np.errstate(all="ignore"):
+        voted = VotingClassifier(members, voting="soft").fit(digits["X"], digits["few"])
+    ours = SoftVoting(members).fit(digits["X"], digits["few"])
+    assert voted.score(digits["new"], digits["truth"]) < 0.5
+    assert ours.score(digits["new"], digits["truth"]) > 0.7
+
+
+@pytest.mark.parametrize("method", ["temperature", "sigmoid"])
+@pytest.mark.parametrize("estimator", [BAYES, LinearSVC(), ssdl.Ridge(calibrate=False)])
+def test_calibration_lowers_the_loss(method, estimator, digits):
+    model = HiddenCalibration(estimator, method=method, cv=3).fit(digits["X"], digits["few"])
+    np.testing.assert_array_equal(model.classes_, np.arange(10))
+    np.testing.assert_allclose(model.predict_proba(digits["new"]).sum(axis=1), 1.0)
+    # Knowing nothing would cost the logarithm of ten.
+    assert loss(model, digits) < np.log(10)
+    if hasattr(estimator, "predict_proba") and method == "temperature":
+        assert loss(model, digits) < loss(model.estimator_, digits)
+        np.testing.assert_array_equal(
+            model.predict(digits["new"]), model.estimator_.predict(digits["new"])
+        )
+
+
+def test_the_temperature_is_the_best_one(digits):
+    model = HiddenCalibration(BAYES, cv=3).fit(digits["X"], digits["few"])
+
+    def hidden_loss(temperature):
+        found = []
+        for hidden, rows in FewLabelSplit(3).hide(digits["few"]):
+            known = hidden >= 0
+            fitted = clone(BAYES).fit(digits["X"][known], hidden[known])
+            shares = np.clip(fitted.predict_proba(digits["X"][rows]), 1e-12, None)
+            shares = shares ** (1 / temperature)
+            shares /= shares.sum(axis=1, keepdims=True)
+            found.append(log_loss(digits["few"][rows], shares, labels=np.arange(10)))
+        return np.mean(found)
+
+    best = hidden_loss(model.temperature_)
+    assert best < hidden_loss(0.7 * model.temperature_)
+    assert best < hidden_loss(1.4 * model.temperature_)
+
+
+def test_unlabelled_samples_reach_those_that_learn_from_them(digits, monkeypatch):
+    seen = []
+    fit = ssdl.Ridge.fit
+    monkeypatch.setattr(
+        ssdl.Ridge, "fit", lambda self, X, y: (seen.append(len(X)), fit(self, X, y))[1]
+    )
+    HiddenCalibration(ssdl.Ridge(calibrate=False), cv=2).fit(digits["X"], digits["few"])
+    assert seen == [300, 300, 300]
+    assert takes_unlabeled(ssdl.SSDLGA())
+    assert takes_unlabeled(LabelPropagation())
+    assert takes_unlabeled(FewLabelSearch(ssdl.Ridge(), {}))
+    assert takes_unlabeled(HiddenCalibration(ssdl.Ridge()))
+    assert not takes_unlabeled(BAYES)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HiddenCalibration(BAYES, cv=2),
+        SoftVoting([("one", BAYES), ("two", ssdl.Nearest())], weights=[1, 2]),
+        SelfTrainingAround(RandomForestClassifier(30, random_state=0), threshold=0.6),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_labels_are_text_with_gaps_and_frames_are_taken(model, digits):
+    names = np.array("zero one two three four five six seven eight nine".split(), dtype=object)
+    few = pd.Series(np.where(digits["few"] < 0, None, names[digits["few"]]))
+    X = pd.DataFrame(digits["X"], columns=[f"pixel{number}" for number in range(64)])
+    new = pd.DataFrame(digits["new"], columns=X.columns)
+    model = model.fit(X, few)
+    assert set(model.classes_) == set(names)
+    assert model.score(new, names[digits["truth"]]) > 0.6
+    assert list(model.feature_names_in_) == list(X.columns)
+    marked = clone(model).set_params(unlabeled="?").fit(X, few.fillna("?"))
+    np.testing.assert_allclose(marked.predict_proba(new), model.predict_proba(new), atol=1e-8)
+
+
+def test_self_training_says_what_it_labelled_and_when(digits):
+    forest = RandomForestClassifier(30, random_state=0)
+    model = SelfTrainingAround(forest, threshold=0.6, max_rounds=50).fit(digits["X"], digits["few"])
+    given = digits["few"] >= 0
+    assert (model.labeled_round_[given] == 0).all()
+    assert model.labeled_round_.max() == model.n_iter_ >= 2
+    assert model.termination_condition_ == "converged"
+    np.testing.assert_array_equal(model.transduction_[given], digits["few"][given])
+    assert np.mean(model.transduction_ == digits["y"]) > 0.7
+    short = SelfTrainingAround(forest, threshold=0.6, max_rounds=1).fit(digits["X"], digits["few"])
+    assert short.n_iter_ == 1
+    assert short.termination_condition_ == "limit of rounds"
+    none = SelfTrainingAround(forest, threshold=1.0, max_rounds=0).fit(digits["X"], digits["few"])
+    assert none.n_iter_ == 0
+
+
+def test_searches_and_scores_take_them(digits):
+    model = HiddenCalibration(BAYES, cv=2)
+    scores = cross_val_hidden(model, digits["X"], digits["few"], cv=2, scoring="neg_log_loss")
+    assert scores.shape == (2,)
+    search = FewLabelSearch(model, {"method": ["temperature", "sigmoid"]}, cv=2)
+    assert search.fit(digits["X"], digits["few"]).score(digits["new"], digits["truth"]) > 0.6
+
+
+def test_mistakes_are_named(digits):
+    with pytest.raises(ValueError, match="there is none"):
+        SoftVoting([]).fit(digits["X"], digits["few"])
+    with pytest.raises(ValueError, match="a classifier needs two"):
+        SoftVoting([("a", BAYES)]).fit(digits["X"], np.full(300, -1))
+    few = digits["few"].copy()
+    few[np.flatnonzero(few == 3)[1:]] = -1
+    with pytest.raises(ValueError, match="class 3 has one label"):
+        HiddenCalibration(BAYES, method="sigmoid", cv=2).fit(digits["X"], few)
+
+
+@pytest.mark.parametrize("name", ["HiddenCalibration", "SoftVoting", "SelfTrainingAround"])
+def test_the_examples_run(name):
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder(recurse=False).find(getattr(wrappers, name), name):
+        runner.run(test)
+    assert runner.tries > 5
+    assert runner.failures == 0
+
+
+@parametrize_with_checks(
+    [
+        HiddenCalibration(LogisticRegression(), cv=2),
+        SelfTrainingAround(LogisticRegression()),
+        SoftVoting([("line", LogisticRegression()), ("near", ssdl.Nearest())]),
+    ]
+)
+def test_every_check_of_scikit_learn_passes(estimator, check):
+    check(estimator)
