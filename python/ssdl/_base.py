@@ -10,30 +10,33 @@ import inspect
 import os
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from . import _labels, _ssdl, _weights
+from . import _labels, _query, _ssdl, _weights
 from ._request import (
-    as_text,
     as_value,
     caller,
     digest,
+    knob_text,
     reporter,
     samples,
     seed,
     shape,
     steps,
     threads,
+    warn_of,
 )
 from ._sklearn import BaseEstimator, ClassifierMixin
-from .errors import FitWarning, SamplesError
+from .errors import GraphError, SamplesError
 from .graphs import given
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
+    from ._query import Batch, Strategy
     from ._ssdl import Report
     from ._types import (
         Classes,
@@ -61,7 +65,7 @@ if TYPE_CHECKING:
     )
 
 COMMON_CONSTRAINTS = {
-    "prepare": [list, tuple, str],
+    "prepare": [list, tuple, str, None],
     "image_shape": [list, tuple, None],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "unlabeled": "no_validation",
@@ -74,6 +78,29 @@ COMMON_CONSTRAINTS = {
 
 # Attributes that the check of the samples sets.
 SAMPLE_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "_nameless")
+
+
+# What users call with arguments, so that errors name the class that they know.
+CALLED = ("fit", "partial_fit", "add_labels", "query", "predict", "predict_proba", "score", "save")
+
+
+def name_own_methods(cls: type) -> None:
+    """Give a class its own copy of inherited methods, with its own name in errors."""
+    for name in CALLED:
+        method = getattr(cls, name, None)
+        if isinstance(method, FunctionType) and name not in vars(cls):
+            own = FunctionType(
+                method.__code__,
+                method.__globals__,
+                name,
+                method.__defaults__,
+                method.__closure__,
+            )
+            own.__kwdefaults__ = method.__kwdefaults__
+            own.__annotations__ = method.__annotations__
+            own.__doc__, own.__module__ = method.__doc__, method.__module__
+            own.__qualname__ = f"{cls.__name__}.{name}"
+            setattr(cls, name, own)
 
 
 class FewLabelClassifier(ClassifierMixin, BaseEstimator):
@@ -97,6 +124,11 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     _model: _ssdl.Model
     _training: tuple[Any, Any]
     _training_digest: bytes | None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "_method" in vars(cls):
+            name_own_methods(cls)
 
     def fit(self, X: Samples, y: Labels, sample_weight: Numbers | None = None) -> Self:
         """Learn from a few labelled and many unlabelled samples.
@@ -143,10 +175,36 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         labels = _labels.amended(self.classes_, before, indices, y, self.unlabeled)
         return self._learn_from(rows, labels, self._row_weights, graph=graph, start=self._model)
 
-    def query(self, n: int = 10, X: Samples | None = None) -> Whole:
+    @overload
+    def query(
+        self,
+        n: int = ...,
+        X: Samples | None = ...,
+        *,
+        strategy: Strategy = ...,
+        batch: Batch = ...,
+        return_utilities: Literal[False] = ...,
+    ) -> Whole: ...
+    @overload
+    def query(
+        self,
+        n: int = ...,
+        X: Samples | None = ...,
+        *,
+        strategy: Strategy = ...,
+        batch: Batch = ...,
+        return_utilities: Literal[True],
+    ) -> tuple[Whole, Real]: ...
+    def query(
+        self,
+        n: int = 10,
+        X: Samples | None = None,
+        *,
+        strategy: Strategy = "representative",
+        batch: Batch = "top",
+        return_utilities: bool = False,
+    ) -> Whole | tuple[Whole, Real]:
         """Samples whose labels would help most (active learning), best first.
-
-        Uncertain samples that represent many other uncertain ones, no two of them alike.
 
         Parameters
         ----------
@@ -154,17 +212,60 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             Number of samples.
         X : array-like of shape (n_candidates, n_features), default=None
             Samples to choose from; None chooses from the unlabelled training samples.
+        strategy : str or callable, default="representative"
+            ``representative``: uncertain samples that represent many other uncertain ones, no two
+            alike. ``uncertainty``, ``margin``, ``entropy``: by the probabilities alone. ``change``:
+            how far a label would move a linear classifier on the codes. ``diversity``: far from all
+            labels and from each other. Or a function of probabilities (n_candidates, n_classes)
+            and codes (n_candidates, n_atoms) that returns the utility of each candidate.
+        batch : {"top", "cover"}, default="top"
+            With the strategies by utility, whether to take the highest utilities, or samples that
+            cover most utility around them, as ``representative`` does.
+        return_utilities : bool, default=False
+            Whether to return the utilities as well.
 
         Returns
         -------
         indices : ndarray of shape (at most n,)
             Row numbers in ``X``, or of the training samples, as ``add_labels`` takes them.
+        utilities : ndarray of shape (n_candidates,) or (n_samples,)
+            Only if asked for: the utility of each sample before any is chosen, greater is better;
+            NaN for training samples with a label or of weight zero.
         """
         check_is_fitted(self)
-        rows = None if X is None else self._samples(X, self._model.precision)
         n = check_scalar(n, "n", Integral, min_val=0)
-        chosen = self._model.query(n, rows, self._threads())
-        return chosen if X is not None else self._row_weights.row_numbers(chosen)
+        _query.check(strategy, batch)
+        if strategy == "representative":
+            rows = None if X is None else self._samples(X, self._model.precision)
+            picked = self._model.query(n, rows, self._threads())
+            if not return_utilities:
+                return picked if X is not None else self._row_weights.row_numbers(picked)
+        found, open_rows = self._candidates(X)
+        if strategy == "representative":
+            utilities = _query.coverage(found)[0]
+        else:
+            picked, utilities = _query.chosen(found, n, strategy, batch)
+            picked = open_rows[picked]
+        if X is None:
+            picked = self._row_weights.row_numbers(picked)
+            every = np.full(len(self._model.labels), np.nan)
+            every[open_rows] = utilities
+            utilities = self._row_weights.all_rows(every, np.nan)
+        return (picked, utilities) if return_utilities else picked
+
+    def _candidates(self, X: Samples | None) -> tuple[_query.Candidates, Whole]:
+        """What a query chooses from, and the rows of these samples."""
+        labelled = self._model.labels >= 0
+        codes = self._model.codes
+        if X is None:
+            open_rows = np.flatnonzero(~labelled)
+            shares = self._model.transduction(self._threads())[2]
+            found = _query.Candidates(shares[open_rows], codes[open_rows], codes[labelled])
+            return found, open_rows
+        rows = self._samples(X, self._model.precision)
+        shares = self._model.predict(rows, self._threads())[2]
+        new = self._model.code(rows, False, self._threads())
+        return _query.Candidates(shares, new, codes[labelled]), np.arange(len(rows))
 
     def predict(self, X: Samples) -> Classes:
         """Predict the classes of samples, each independently of the others.
@@ -370,6 +471,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         graph: Graph | None = None,
         sample_weight: Numbers | None = None,
     ) -> Self:
+        self._check_graph()
         self._validate_params()
         own = self.__dict__
         before = {name: own[name] for name in SAMPLE_ATTRIBUTES if name in own}
@@ -411,8 +513,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         some = np.ascontiguousarray(weights.kept_rows(rows))
         indices = np.ascontiguousarray(weights.kept_rows(labels.indices))
         model, notices = _ssdl.fit(some, indices, request, self._report())
-        for notice in notices:
-            warnings.warn(notice, FitWarning, stacklevel=caller())
+        warn_of(notices)
         self._model = model
         self._training = (rows, graph)
         self._fit_weights = weights.judged(rows, model, self._threads())
@@ -426,6 +527,15 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=caller(),
             )
         return self
+
+    def _check_graph(self) -> None:
+        """The parameter is the kind of graph, the argument of ``fit`` a graph itself."""
+        kind: Any = getattr(self, "graph", "")
+        if sparse.issparse(kind) or np.ndim(kind) == 2:
+            raise GraphError(
+                "the parameter graph names a kind, such as 'lle': pass a graph of your own to fit, "
+                "as fit(X, y, graph=...)"
+            )
 
     def _limits(self) -> str:
         """The parameters that limit a fit."""
@@ -470,7 +580,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """The request to the library, apart from the samples."""
         return {
             "method": self._method,
-            "knobs": [(knob, as_text(getattr(self, name))) for name, knob in self._knobs.items()],
+            "knobs": [
+                (knob, knob_text(knob, getattr(self, name))) for name, knob in self._knobs.items()
+            ],
             "classes": labels.names,
             "class_weight": _weights.of_classes(self.class_weight, labels),
             "label_type": labels.kind,

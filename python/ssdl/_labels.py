@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from datetime import datetime
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ._types import Classes, Indices, Whole
 
 MARKER = -1
+# What empty cells and missing values become when they are turned into text.
+GAPS = {"", "nan", "none", "null", "<na>", "nat"}
 # Types of NumPy that a model file may name.
 NUMERIC = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|(datetime|timedelta)64\[\w+\]")
 
@@ -96,6 +99,7 @@ def read(y: object, unlabeled: object, classes: Classes | None = None) -> Labels
     check_classification_targets(known)
     seen = np.unique(known)
     if classes is None:
+        _warn_of_gaps(seen)
         classes = seen
     else:
         classes = np.unique(tidy(classes))
@@ -104,6 +108,18 @@ def read(y: object, unlabeled: object, classes: Classes | None = None) -> Labels
             raise LabelsError(f"labels: {sorted(unknown)} are not among the classes given")
     indices[~hidden] = np.searchsorted(classes, known)
     return Labels(classes, indices)
+
+
+def _warn_of_gaps(classes: Classes) -> None:
+    """Text that is most likely a missing label, turned into text on its way."""
+    found = [word for word in classes.tolist() if isinstance(word, str) and word.lower() in GAPS]
+    if found:
+        warnings.warn(
+            f"{', '.join(map(repr, found))} is taken for a class, as it is text; use None or NaN "
+            "for a sample without a label, or name it as unlabeled",
+            FitWarning,
+            stacklevel=caller(),
+        )
 
 
 def amended(
@@ -223,17 +239,21 @@ def _list_method(y: object) -> Callable[[], list[Any]] | None:
 
 
 def is_missing(values: Classes) -> NDArray[np.bool_]:
-    """Where the elements are None, NaN or NA."""
+    """Where the elements are None, NaN, NA or NaT."""
     if values.dtype.kind == "f":
         return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
     return np.fromiter(map(_is_missing_value, values), dtype=bool, count=len(values))
 
 
 def _is_missing_value(value: object) -> bool:
-    if value is None or type(value).__name__ == "NAType":
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return isinstance(value, (float, np.floating)) and value != value
 
 
@@ -282,7 +302,10 @@ def tidy(known: Classes) -> Classes:
         raise LabelsError(
             "labels: text and numbers are mixed; use one kind, and None for unlabelled"
         )
-    return np.array(known.tolist())
+    plain = np.array(known.tolist())
+    if plain.dtype.kind == "O" and all(isinstance(value, datetime) for value in known):
+        return np.array(known.tolist(), dtype="datetime64[us]")
+    return plain
 
 
 def from_names(names: list[str], kind: str | None = None) -> Classes:

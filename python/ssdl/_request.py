@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import warnings
+from collections import Counter
 from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -11,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .errors import MemoryLimitError, SamplesError, ShapeError
+from .errors import FitWarning, MemoryLimitError, SamplesError, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +44,24 @@ def caller() -> int:
         level, frame = level + 1, frame.f_back
     # Everything is the package's, as in a worker process: the outermost frame.
     return level - 1
+
+
+# Steps as many write them.
+AMERICAN = {"standardize": "standardise"}
+
+
+def warn_of(notices: list[str]) -> None:
+    """Notices of the library as warnings, each once.
+
+    A solver inside a fit that stopped early is not the fit itself, which has its own warning.
+    """
+    for notice, count in Counter(notices).items():
+        times = f", {count} times" if count > 1 else ""
+        if "before it converged" in notice:
+            message = f"inside the fit, {notice}{times}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller())
+        else:
+            warnings.warn(f"{notice}{times}", FitWarning, stacklevel=caller())
 
 
 @contextmanager
@@ -98,7 +119,8 @@ def steps(prepare: Steps) -> list[str]:
     """Preparation steps; a single one may be a string, and None means none."""
     if prepare is None:
         return []
-    return [prepare] if isinstance(prepare, str) else list(prepare)
+    given = [prepare] if isinstance(prepare, str) else list(prepare)
+    return [AMERICAN.get(step, step) for step in given]
 
 
 def shape(pair: Sequence[int]) -> tuple[int, int]:
@@ -133,6 +155,13 @@ def as_text(value: Any) -> str:
     if np.ndim(value) == 1:
         return ",".join(as_text(part) for part in value)
     return repr(float(value))
+
+
+def knob_text(name: str, value: Any) -> str:
+    """A knob as text for the library; the usual word for a default is taken everywhere."""
+    if name == "width" and isinstance(value, str) and value == "auto":
+        return "1x"
+    return as_text(value)
 
 
 def as_value(text: str, kind: type) -> Any:

@@ -41,7 +41,7 @@ class Weights:
         """The rows that take part."""
         return rows if self._kept is None else rows[self._kept]
 
-    def all_rows(self, kept: NDArray[Any], missing: int) -> NDArray[Any]:
+    def all_rows(self, kept: NDArray[Any], missing: float) -> NDArray[Any]:
         """Values of the samples that take part, in their rows among all."""
         if self.values is None or self._kept is None:
             return kept

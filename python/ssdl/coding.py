@@ -23,9 +23,10 @@ from ._request import (
     seed,
     sparse_rows,
     threads,
+    warn_of,
 )
 from ._sklearn import BaseEstimator
-from .errors import FitWarning, KnobError, ShapeError
+from .errors import KnobError, ShapeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -393,8 +394,7 @@ class DictionaryLearner(_Coder):
         }
         report = reporter("DictionaryLearner", self.verbose, "dictionary")
         learnt, notices = _ssdl.learn_atoms(rows, learning, report)
-        for notice in notices:
-            warnings.warn(notice, FitWarning, stacklevel=caller())
+        warn_of(notices)
         # What the next batch needs; kept as arrays, so that it is pickled with the rest.
         self._seen = learnt
         self.components_ = learnt["atoms"]

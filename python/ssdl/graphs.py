@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from . import _ssdl
-from ._request import as_text, sparse_rows, threads
+from ._request import knob_text, sparse_rows, threads
 from .errors import GraphError, ShapeError
 
 if TYPE_CHECKING:
@@ -206,6 +206,11 @@ def given(graph: Graph | None, n_samples: int) -> Any:
     """A user's graph in the form that the library takes; None stays None."""
     if graph is None:
         return None
+    if isinstance(graph, str):
+        raise GraphError(
+            f"graph={graph!r} names a kind of graph: give it to the constructor; fit takes a graph "
+            "of your own"
+        )
     if _are_neighbour_lists(graph):
         lists = _neighbour_lists(graph)
         if len(lists) != n_samples:
@@ -269,7 +274,7 @@ def _built(
     rows = _rows(X)
     if lists is not None and len(lists) != len(rows):
         raise ShapeError(f"samples with neighbours: expected {len(rows)}, got {len(lists)}")
-    pairs = [(name, as_text(value)) for name, value in knobs.items()]
+    pairs = [(name, knob_text(name, value)) for name, value in knobs.items()]
     _, arrays = _ssdl.graph(rows, pairs, lists, threads(n_jobs))
     return sparse_rows(arrays, len(rows))
 

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from . import _ssdl
 from ._request import all_or_nothing, samples, seed, shape, steps, threads
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from ._types import ImageShape, Samples, Seed, Steps
+    from ._types import ImageShape, Labels, Samples, Seed, Steps
+
+# Steps after which a feature is still the same one, with another value.
+KEEP_FEATURES = {"scale", "standardise", "unskew", "power", "logarithm"}
 
 __all__ = ["Preparation", "known_steps"]
 
@@ -69,7 +72,7 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """
 
     _parameter_constraints = {
-        "steps": [list, tuple, str],
+        "steps": [list, tuple, str, None],
         "image_shape": [list, tuple, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -135,6 +138,24 @@ class Preparation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_is_fitted(self)
         rows = samples(self, X, self._precision)
         return _ssdl.prepare_apply(rows, self._fitted, threads(self.n_jobs))
+
+    def get_feature_names_out(self, input_features: Labels | None = None) -> NDArray[Any]:
+        """Names of the prepared features.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; by default those of the fit.
+
+        Returns
+        -------
+        names : ndarray of str
+            The same names if every step keeps the features, one by one; else numbered ones.
+        """
+        check_is_fitted(self)
+        if all(step.partition("=")[0] in KEEP_FEATURES for step in steps(self.steps)):
+            return np.asarray(_check_feature_names_in(self, input_features))
+        return np.asarray(super().get_feature_names_out(input_features))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
