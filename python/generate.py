@@ -101,6 +101,57 @@ class {name}({base}):{remark}
 {body}
 '''
 
+# Four of these, in this order, are what users change first.
+FIRST = (
+    "n_atoms",
+    "atoms_per_class",
+    "parts",
+    "base",
+    "kernel",
+    "sparsity",
+    "n_nonzero",
+    "threshold",
+    "manifold",
+    "discrimination",
+    "consistency",
+    "spreading",
+    "box_constraints",
+    "ridge",
+    "n_neighbors",
+    "width",
+)
+# The rest by what it is about; a knob in no group belongs to the method.
+GROUPS = {
+    "the graph": (
+        *("halve_new", "denoise", "graph", "n_neighbors", "width", "percentile", "smoothness"),
+        *("self_sparsity", "normalise_trace", "spread_graph", "graph_share"),
+    ),
+    "the method": (),
+    "samples and labels": ("prepare", "image_shape", "class_weight", "unlabeled", "calibrate"),
+    "the solver": (
+        *("max_iterations", "tolerance", "coder", "coder_steps", "coder_tolerance", "batch_size"),
+        *("dictionary_update", "revive", "active_points", "atom_norm", "max_epochs", "max_rounds"),
+        *("start_iterations", "exact", "scale_updates", "folds"),
+    ),
+    "the run": ("sparse_output", "memory_limit", "random_state", "n_jobs", "verbose"),
+}
+# Classes that are compared with each other.
+FAMILIES = (
+    ("SSDLGA", "AutoSSDL", "USSDL", "GraphSC"),
+    ("S2D2", "SSDLP", "SSRD", "SSPDL", "PSSDL"),
+    ("SRC", "SRCByClass"),
+    ("JDL", "OSSDL", "LCRLSDLA", "LCKSVD", "SupGraphDL"),
+    ("LinearSVM", "Ridge", "Nearest", "LabelSpreading", "SelfTraining"),
+)
+ALSO = (
+    ("LabelSpreading", "Quick; always worth comparing."),
+    ("model_selection.FewLabelSearch", "Chooses parameters by labels that are hidden in turn."),
+)
+NOTES = (
+    "What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the "
+    "other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps."
+)
+
 ATTRIBUTES = [
     ("classes_", "ndarray of shape (n_classes,)", "The classes, sorted, in the type of `y`."),
     (
@@ -112,17 +163,6 @@ ATTRIBUTES = [
         "label_distributions_",
         "ndarray of shape (n_samples, n_classes)",
         "Class probabilities of each training sample.",
-    ),
-    ("n_iter_", "int", "Number of iterations."),
-    ("objective_", "dict", "The objective at the end, by term, and its `total`."),
-    ("trace_", "dict of columns", "The objective after every step of the fit."),
-    ("termination_condition_", "str", "Why the fit stopped."),
-    ("converged_", "bool", "Whether the fit converged before its limit."),
-    ("n_features_in_", "int", "Number of features of a sample."),
-    (
-        "feature_names_in_",
-        "ndarray of shape (n_features_in_,)",
-        "Column names of `X`, if all are strings.",
     ),
 ]
 ATOM_ATTRIBUTES = [
@@ -255,9 +295,10 @@ def common_parameters(module):
         (
             "prepare",
             prepare,
-            "sequence of str, or str",
+            "sequence of str, str or None",
             "Preparation (preprocessing) steps, fitted on the training samples, kept in the model "
-            "and applied to every sample; empty for none. The notes list them.",
+            "and applied to every sample, as `ssdl.preparation.known_steps` lists them; None or "
+            "empty for none.",
         ),
         (
             "image_shape",
@@ -326,29 +367,64 @@ def knob_sentences(knob):
     return f"{knob['sentence'].rstrip('.')}.{letter}{allowed}"
 
 
-def notes(steps):
-    lines = ["    Preparation steps:", ""]
-    for usage, sentence in steps:
-        first, *rest = wrapped(f"- ``{usage}``: {sentence}", "    ")
-        lines += [first, *(f"  {line}" for line in rest)]
-    return lines
+def grouped(entries):
+    """Entries by group, first what users change first; each is (knob or name, lines)."""
+    found = {"": []}
+    order = [name for name in FIRST if name in entries][:4]
+    found[""] = order + [name for name in entries if name not in order and not group_of(name)]
+    spare = found[""][4:]
+    found[""] = found[""][:4]
+    for group in GROUPS:
+        own = [name for name in entries if group_of(name) == group and name not in found[""]]
+        found[group] = own + (spare if group == "the method" else [])
+    return {group: names for group, names in found.items() if names}
 
 
-def docstring(method, name, common, steps):
+def group_of(name):
+    """The group of a knob; none for the knobs of the method itself."""
+    return next((group for group, names in GROUPS.items() if name in names), "")
+
+
+def parameter_sections(method, common):
+    """Parameters in two sections of numpydoc, the second in groups."""
+    entries = {}
+    for knob in method["knobs"]:
+        words = f"{type_words(knob)}, default={default(knob)!r}"
+        entries[knob["name"]] = entry(parameter(knob), words, knob_sentences(knob))
+    for name, value, words, sentences in common:
+        entries[name] = entry(name, f"{words}, default={value!r}", sentences)
+    by_group = grouped(entries)
+    lines = section("Parameters", [line for name in by_group.pop("") for line in entries[name]])
+    rest = []
+    for group, names in by_group.items():
+        rest += ["", f"    *About {group}:*", ""]
+        rest += [line for name in names for line in entries[name]]
+    return lines + section("Other Parameters", rest[1:])
+
+
+def see_also(name, methods):
+    """Other classes of the family, and what everybody should know of."""
+    titles = {method["class"]: method["title"] for method in methods}
+    family = next((each for each in FAMILIES if name in each), ())
+    also = [(each, f"{titles[each]}.") for each in family if each != name and each in titles]
+    also += [pair for pair in ALSO if pair[0] != name and pair[0] not in dict(also)]
+    lines = []
+    for each, sentence in also:
+        first, *rest = wrapped(f"{each} : {sentence}", "    ")
+        lines += [first, *(f"    {line}" for line in rest)]
+    return section("See Also", lines)
+
+
+def docstring(method, name, common, methods):
     has_atoms = method["coding"] != "none"
     lines = [f"{method['title']}.", "", *wrapped(method["summary"], "    "), ""]
     lines += ["    .. math::", ""]
     lines += [f"        {line.strip()}" for line in method["objective"].splitlines()]
-    parameters = []
-    for knob in method["knobs"]:
-        words = f"{type_words(knob)}, default={default(knob)!r}"
-        parameters += entry(parameter(knob), words, knob_sentences(knob))
-    for common_name, value, words, sentences in common:
-        parameters += entry(common_name, f"{words}, default={value!r}", sentences)
-    lines += section("Parameters", parameters)
+    lines += parameter_sections(method, common)
     attributes = ATTRIBUTES + (ATOM_ATTRIBUTES if has_atoms else []) + LINEAR_ATTRIBUTES
     lines += section("Attributes", [line for each in attributes for line in entry(*each)])
-    lines += section("Notes", notes(steps))
+    lines += see_also(name, methods)
+    lines += section("Notes", wrapped(NOTES, "    "))
     lines += section("References", [f"    {method['reference']}: {method['link']}"])
     chooses_atoms = any(knob["name"] == "n_atoms" for knob in method["knobs"])
     example = EXAMPLE.format(name=name, arguments="n_atoms=100" if chooses_atoms else "")
@@ -356,7 +432,7 @@ def docstring(method, name, common, steps):
     return "\n".join(line.rstrip() for line in lines)
 
 
-def written(method, common, steps):
+def written(method, common, methods):
     name = method["class"]
     knobs = method["knobs"]
     has_atoms = method["coding"] != "none"
@@ -369,7 +445,7 @@ def written(method, common, steps):
         base=f"TakesGraph, {base}" if method["uses_graph"] else base,
         # The graph is the third argument of such a fit, the weights are the third of others.
         remark="  # type: ignore[misc]" if method["uses_graph"] else "",
-        doc=docstring(method, name, common, steps),
+        doc=docstring(method, name, common, methods),
         method=method["name"],
         knobs="\n".join(f'        "{parameter(knob)}": "{knob["name"]}",' for knob in knobs),
         constraints="\n".join(
@@ -397,9 +473,9 @@ def quoted(value):
 def generate():
     """The text of the file."""
     module = extension()
-    methods, common, steps = module.methods(), common_parameters(module), module.preparation_steps()
+    methods, common = module.methods(), common_parameters(module)
     names = "\n".join(f'    "{method["class"]}",' for method in methods)
-    classes = (written(method, common, steps) for method in methods)
+    classes = (written(method, common, methods) for method in methods)
     return HEAD.format(names=names) + "".join(classes)
 
 

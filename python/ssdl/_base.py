@@ -104,7 +104,45 @@ def name_own_methods(cls: type) -> None:
 
 
 class FewLabelClassifier(ClassifierMixin, BaseEstimator):
-    """Base of all classifiers; see the subclasses."""
+    """Base of all classifiers, and the type to annotate what takes any of them.
+
+    A fit learns from all rows of ``X``; labels in ``y`` are numbers, text, dates or booleans, and
+    None, NaN, NA, NaT and the marker ``unlabeled`` (-1) mean "no label". Samples are prepared as
+    the parameter ``prepare`` says, and prepared again in ``predict``: both take raw samples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    n_iter_ : int
+        Number of iterations.
+    objective_ : dict
+        The objective at the end, by term, and its `total`.
+    trace_ : dict of columns
+        The objective after every step of the fit.
+    termination_condition_ : str
+        Why the fit stopped.
+    converged_ : bool
+        Whether the fit converged before its limit.
+    comparison_ : dict of columns
+        Methods that were compared by hidden labels, if there was a choice.
+    coef_, intercept_ : ndarray
+        Weights (n_classes, n_atoms or n_prepared_features) and bias (n_classes,) of the linear
+        classifier; missing if training samples vote or residuals decide.
+    n_features_in_ : int
+        Number of features of a sample.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names of `X`, if all are strings.
+
+    Notes
+    -----
+    The same seed gives the same bits for any ``n_jobs``. A fit that fails leaves the estimator as
+    it was. Ctrl-C ends a fit within about a second.
+    """
 
     # The method's name in the register, and its knobs by the name of the parameter.
     _method: str

@@ -62,6 +62,13 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         number, 0 or more.
     manifold : float, default=0.5
         Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
+    discrimination : float, default=0.5
+        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
     halve_new : bool, default=False
         Whether a `heat` or `threshold` graph pulls half as much on new samples, as in the paper.
     denoise : int, default=0
@@ -86,8 +93,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         with squared lengths. Letter: κ. Allowed: a number above 0.
     normalise_trace : bool, default=False
         Whether to scale the graph so that its trace is the number of samples.
-    discrimination : float, default=0.5
-        Weight of the classifier's loss on the codes. Letter: γ. Allowed: a number, 0 or more.
+
+    *About the method:*
+
     ridge : float or "auto", default='auto'
         Weight of the classifier's squared norm; `auto`: by leaving labels out, at least twice
         `discrimination`. Letter: μ. Allowed: auto, or a number above 0.
@@ -107,6 +115,27 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
         number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
         as 0.3,0.7.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
     active_points : {"majorised", "frozen"}, default='majorised'
         How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
         paper.
@@ -131,22 +160,11 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Solver of the dictionary step.
     revive : bool, default=True
         Whether unused atoms are replaced by badly reconstructed samples.
+
+    *About the run:*
+
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
-        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
-    image_shape : (int, int) or None, default=None
-        Height and width, if samples are images (pixels row by row).
-    class_weight : dict, "balanced" or None, default=None
-        How much the labels of each class count: a number above 0 by class, or all classes the
-        same however many labels each has. Only ratios matter.
-    unlabeled : object, default=None
-        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
-        there is only one other class: then -1 is a class.
-    calibrate : bool, default=True
-        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
-        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -164,20 +182,6 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -189,31 +193,18 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    AutoSSDL : The mean of the methods that foretell hidden labels.
+    USSDL : Adaptively unified semi-supervised dictionary learning with active points.
+    GraphSC : Graph-regularised sparse coding with a linear SVM on the codes.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -398,9 +389,15 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     parts : int, default=3
         Parts of the labels that are hidden in turn, from two labels per class on. Allowed: a
         whole number, 2 or more.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -412,6 +409,9 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -429,50 +429,23 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SSDLGA : Semi-supervised dictionary learning with graph regularisation and active points.
+    USSDL : Adaptively unified semi-supervised dictionary learning with active points.
+    GraphSC : Graph-regularised sparse coding with a linear SVM on the codes.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -549,6 +522,11 @@ class USSDL(DictionaryClassifier):
     ridge : float or "auto", default='auto'
         Weight of the classifier's squared norm; `auto`: by leaving labels out, at least twice
         `discrimination`. Letter: μ. Allowed: auto, or a number above 0.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     sharpness : float, default=1.7
         How undecided memberships may be: 1 picks a single class, larger values spread the vote.
         Letter: r. Allowed: a number, 1 or more.
@@ -565,6 +543,27 @@ class USSDL(DictionaryClassifier):
         Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
         number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
         as 0.3,0.7.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
     active_points : {"majorised", "frozen"}, default='majorised'
         How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the
         paper.
@@ -589,22 +588,11 @@ class USSDL(DictionaryClassifier):
         Solver of the dictionary step.
     revive : bool, default=True
         Whether unused atoms are replaced by badly reconstructed samples.
+
+    *About the run:*
+
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
-        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
-    image_shape : (int, int) or None, default=None
-        Height and width, if samples are images (pixels row by row).
-    class_weight : dict, "balanced" or None, default=None
-        How much the labels of each class count: a number above 0 by class, or all classes the
-        same however many labels each has. Only ratios matter.
-    unlabeled : object, default=None
-        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
-        there is only one other class: then -1 is a class.
-    calibrate : bool, default=True
-        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
-        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -622,20 +610,6 @@ class USSDL(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -647,31 +621,18 @@ class USSDL(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SSDLGA : Semi-supervised dictionary learning with graph regularisation and active points.
+    AutoSSDL : The mean of the methods that foretell hidden labels.
+    GraphSC : Graph-regularised sparse coding with a linear SVM on the codes.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -822,6 +783,14 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         number, 0 or more.
     manifold : float, default=1.0
         Weight of the graph term. Letter: β. Allowed: a number, 0 or more.
+    box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
+        Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
+        C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
     halve_new : bool, default=False
         Whether a `heat` or `threshold` graph pulls half as much on new samples, as in the paper.
     denoise : int, default=0
@@ -846,14 +815,35 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         with squared lengths. Letter: κ. Allowed: a number above 0.
     normalise_trace : bool, default=True
         Whether to scale the graph so that its trace is the number of samples.
-    box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
-        Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
-        C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
+
+    *About the method:*
+
+    loss : {"hinge", "squared-hinge"}, default='hinge'
+        Loss of the SVM for a sample inside its margin.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
     folds : int, default=5
         Number of cross-validation folds; at most the labelled samples of the smallest class.
         Allowed: a whole number, 2 or more.
-    loss : {"hinge", "squared-hinge"}, default='hinge'
-        Loss of the SVM for a sample inside its margin.
     atom_norm : float, default=1.0
         Largest length of an atom. Letter: α. Allowed: a number above 0.
     max_iter : int, default=20
@@ -875,22 +865,11 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Solver of the dictionary step.
     revive : bool, default=True
         Whether unused atoms are replaced by badly reconstructed samples.
+
+    *About the run:*
+
     sparse_output : bool, default=False
         Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
-        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
-    image_shape : (int, int) or None, default=None
-        Height and width, if samples are images (pixels row by row).
-    class_weight : dict, "balanced" or None, default=None
-        How much the labels of each class count: a number above 0 by class, or all classes the
-        same however many labels each has. Only ratios matter.
-    unlabeled : object, default=None
-        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
-        there is only one other class: then -1 is a class.
-    calibrate : bool, default=True
-        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
-        most 3,000 samples; predicted classes do not depend on it.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -908,20 +887,6 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -933,31 +898,18 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SSDLGA : Semi-supervised dictionary learning with graph regularisation and active points.
+    AutoSSDL : The mean of the methods that foretell hidden labels.
+    USSDL : Adaptively unified semi-supervised dictionary learning with active points.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -1134,16 +1086,15 @@ class S2D2(DictionaryClassifier):
     compactness : float, default=0.01
         How much codes of labelled samples gather around the mean of their class, away from
         others. Letter: η. Allowed: a number, 0 or more.
-    max_iter : int, default=10
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -1155,6 +1106,19 @@ class S2D2(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1172,20 +1136,6 @@ class S2D2(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -1197,31 +1147,19 @@ class S2D2(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SSDLP : Class dictionaries with label propagation.
+    SSRD : Semi-supervised robust dictionary with structured sparsity.
+    SSPDL : Semi-supervised dictionary that preserves sparse self-representation.
+    PSSDL : Probabilistic semi-supervised dictionary learning.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -1319,33 +1257,38 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     sparsity : float, default=0.25
         Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
         number, 0 or more.
-    compactness : float, default=0.01
-        How much the codes of labelled samples gather around the mean of their class. Letter: γ.
-        Allowed: a number, 0 or more.
     spreading : float, default=0.8
         Share that comes from the neighbours rather than from a sample's own energies. Letter: α.
         Allowed: a number between 0 and 1.
-    temperature : float, default=1.0
-        How evenly energies give probabilities, in mean gaps between the best two classes.
-        Letter: T. Allowed: a number above 0.
-    spread_graph : {"heat", "expressive"}, default='heat'
-        Graph that probabilities spread over.
     n_neighbors : int, default=8
         Neighbours per sample in a `heat` graph; at most the number of samples less one. Letter:
         k. Allowed: a whole number, 1 or more.
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
+    spread_graph : {"heat", "expressive"}, default='heat'
+        Graph that probabilities spread over.
     self_sparsity : float, default=7.5
         Weight of the l1 norm with which an `expressive` graph writes samples with others; scales
         with squared lengths. Letter: κ. Allowed: a number above 0.
-    max_iter : int, default=10
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About the method:*
+
+    compactness : float, default=0.01
+        How much the codes of labelled samples gather around the mean of their class. Letter: γ.
+        Allowed: a number, 0 or more.
+    temperature : float, default=1.0
+        How evenly energies give probabilities, in mean gaps between the best two classes.
+        Letter: T. Allowed: a number above 0.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -1357,6 +1300,19 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1374,20 +1330,6 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -1399,31 +1341,19 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    S2D2 : Semi-supervised discriminative dictionary, a block of atoms for each class.
+    SSRD : Semi-supervised robust dictionary with structured sparsity.
+    SSPDL : Semi-supervised dictionary that preserves sparse self-representation.
+    PSSDL : Probabilistic semi-supervised dictionary learning.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -1541,19 +1471,21 @@ class SSRD(DictionaryClassifier):
     loss_power : float, default=1.0
         Power of the residual of a sample: the lower, the less outliers count. Letter: q_1.
         Allowed: a number between 0 and 2.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     code_sparsity : float, default=0.5
         Weight of the l1 norm of the codes that decide; scales with sample lengths. Allowed: a
         number, 0 or more.
-    max_iter : int, default=15
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -1565,6 +1497,19 @@ class SSRD(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=15
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1582,20 +1527,6 @@ class SSRD(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -1607,31 +1538,19 @@ class SSRD(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    S2D2 : Semi-supervised discriminative dictionary, a block of atoms for each class.
+    SSDLP : Class dictionaries with label propagation.
+    SSPDL : Semi-supervised dictionary that preserves sparse self-representation.
+    PSSDL : Probabilistic semi-supervised dictionary learning.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -1735,22 +1654,24 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         samples. Letter: λ. Allowed: a number, 0 or more.
     manifold : float, default=0.5
         How much codes are mixed as their samples are. Letter: β. Allowed: a number, 0 or more.
-    self_sparsity : float, default=7.5
-        Weight of the l1 norm with which samples are written with others; scales with squared
-        lengths. Letter: κ. Allowed: a number above 0.
     first_sparsity : float, default=0.5
         Weight of the l1 norm of the first codes; scales with sample lengths. Allowed: a number,
         0 or more.
-    max_iter : int, default=10
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
+    self_sparsity : float, default=7.5
+        Weight of the l1 norm with which samples are written with others; scales with squared
+        lengths. Letter: κ. Allowed: a number above 0.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -1762,6 +1683,19 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1779,20 +1713,6 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -1804,31 +1724,19 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    S2D2 : Semi-supervised discriminative dictionary, a block of atoms for each class.
+    SSDLP : Class dictionaries with label propagation.
+    SSRD : Semi-supervised robust dictionary with structured sparsity.
+    PSSDL : Probabilistic semi-supervised dictionary learning.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -1933,33 +1841,35 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         with sample lengths. Letter: λ. Allowed: a number, 0 or more.
     manifold : float, default=0.04
         Weight of both graphs; scales with inverse squared lengths. Allowed: a number, 0 or more.
+    discrimination : float, default=1.0
+        Weight of the classifier in the codes. Allowed: a number, 0 or more.
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
     graph_share : float, default=0.5
         Share of the graph of all samples; the rest is that of the classes. Letter: β. Allowed: a
         number between 0 and 1.
-    discrimination : float, default=1.0
-        Weight of the classifier in the codes. Allowed: a number, 0 or more.
-    ridge : float, default=25.0
-        Weight of half the squared norm of the classifier; scales with squared lengths. Allowed:
-        a number above 0.
     n_neighbors : int, default=8
         Neighbours per sample in the graphs; at most the number of samples less one. Letter: k.
         Allowed: a whole number, 1 or more.
     width : float or str, default='0.5x'
         Width of the kernel of the graph of all samples; `0.5x` is half the mean distance.
         Letter: σ. Allowed: a number above 0.
-    scale_updates : int, default=1
-        Iterations in which the scales of noise and codes follow the codes; afterwards they stay.
-        Allowed: a whole number, 0 or more.
-    max_iter : int, default=10
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About the method:*
+
+    ridge : float, default=25.0
+        Weight of half the squared norm of the classifier; scales with squared lengths. Allowed:
+        a number above 0.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -1971,6 +1881,22 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    scale_updates : int, default=1
+        Iterations in which the scales of noise and codes follow the codes; afterwards they stay.
+        Allowed: a whole number, 0 or more.
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -1988,20 +1914,6 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2013,31 +1925,19 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    S2D2 : Semi-supervised discriminative dictionary, a block of atoms for each class.
+    SSDLP : Class dictionaries with label propagation.
+    SSRD : Semi-supervised robust dictionary with structured sparsity.
+    SSPDL : Semi-supervised dictionary that preserves sparse self-representation.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -2151,11 +2051,15 @@ class SRC(DictionaryClassifier):
     sparsity : float, default=0.5
         Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
         number, 0 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -2167,6 +2071,11 @@ class SRC(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -2184,20 +2093,6 @@ class SRC(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2209,31 +2104,16 @@ class SRC(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SRCByClass : Sparse representation on the labelled samples, class by class.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -2305,11 +2185,15 @@ class SRCByClass(DictionaryClassifier):
     sparsity : float, default=0.5
         Weight of the l1 norm of the codes; scales with sample lengths. Letter: λ. Allowed: a
         number, 0 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -2321,6 +2205,11 @@ class SRCByClass(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -2338,20 +2227,6 @@ class SRCByClass(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2363,31 +2238,16 @@ class SRCByClass(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    SRC : Sparse representation classification on the labelled samples.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -2463,25 +2323,27 @@ class JDL(DictionaryClassifier):
     n_nonzero_coefs : int or "auto", default='auto'
         Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
         10. Letter: T. Allowed: auto, or a whole number, 1 or more.
-    max_iter : int, default=20
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
     discrimination : float, default=2.5
         Weight of the classifier's squared errors on the labelled codes. Letter: γ. Allowed: a
         number, 0 or more.
-    unlabelled_weight : float, default=0.5
-        Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
-        Letter: ρ. Allowed: a number, 0 or more.
     ridge : float, default=2.5
         Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
         number above 0.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
+    unlabelled_weight : float, default=0.5
+        Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
+        Letter: ρ. Allowed: a number, 0 or more.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -2493,6 +2355,19 @@ class JDL(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=20
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -2510,20 +2385,6 @@ class JDL(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2535,31 +2396,19 @@ class JDL(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    OSSDL : Online semi-supervised discriminative dictionary learning.
+    LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
+    LCKSVD : Label-consistent K-SVD.
+    SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -2661,31 +2510,30 @@ class OSSDL(DictionaryClassifier):
     n_nonzero_coefs : int or "auto", default='auto'
         Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
         10. Letter: T. Allowed: auto, or a whole number, 1 or more.
-    max_iter : int, default=3
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
     discrimination : float, default=25.0
         Weight of the classifier's squared errors on the labelled codes. Letter: γ. Allowed: a
         number, 0 or more.
     consistency : float, default=1.25
         Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
         number, 0 or more.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     unlabelled_weight : float, default=0.5
         Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
         Letter: ρ. Allowed: a number, 0 or more.
     ridge : float, default=0.25
         Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
         number above 0.
-    batch_size : int, default=32
-        Samples per batch; atoms and classifier are updated after each batch. Letter: η. Allowed:
-        a whole number, 1 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -2697,6 +2545,22 @@ class OSSDL(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=3
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    batch_size : int, default=32
+        Samples per batch; atoms and classifier are updated after each batch. Letter: η. Allowed:
+        a whole number, 1 or more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -2714,20 +2578,6 @@ class OSSDL(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2739,31 +2589,19 @@ class OSSDL(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    JDL : Joint learning of a dictionary and a linear classifier.
+    LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
+    LCKSVD : Label-consistent K-SVD.
+    SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -2873,17 +2711,17 @@ class LCRLSDLA(DictionaryClassifier):
     n_nonzero_coefs : int or "auto", default='auto'
         Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
         10. Letter: T. Allowed: auto, or a whole number, 1 or more.
-    max_iter : int, default=1
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
     discrimination : float, default=0.25
         Weight of the classifier's squared errors on the codes. Letter: γ. Allowed: a number, 0
         or more.
     consistency : float, default=0.25
         Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
         number, 0 or more.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     unlabelled_weight : float, default=0.5
         Weight of an unlabelled sample; a labelled sample counts 1. Letter: ρ. Allowed: a number,
         0 or more.
@@ -2893,14 +2731,13 @@ class LCRLSDLA(DictionaryClassifier):
     ridge : float, default=2.5
         Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
         number above 0.
-    start_iterations : int, default=10
-        Iterations of LC-KSVD on the labelled samples before, inside the classes and together.
-        Allowed: a whole number, 1 or more.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -2912,6 +2749,22 @@ class LCRLSDLA(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=1
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    start_iterations : int, default=10
+        Iterations of LC-KSVD on the labelled samples before, inside the classes and together.
+        Allowed: a whole number, 1 or more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -2929,20 +2782,6 @@ class LCRLSDLA(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -2954,31 +2793,19 @@ class LCRLSDLA(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    JDL : Joint learning of a dictionary and a linear classifier.
+    OSSDL : Online semi-supervised discriminative dictionary learning.
+    LCKSVD : Label-consistent K-SVD.
+    SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3090,30 +2917,27 @@ class LCKSVD(DictionaryClassifier):
     n_nonzero_coefs : int or "auto", default='auto'
         Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
         10. Letter: T. Allowed: auto, or a whole number, 1 or more.
-    max_iter : int, default=10
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    consistency : float, default=0.25
-        Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
-        number, 0 or more.
     discrimination : float, default=0.25
         Weight of the classifier's squared errors; 0 is LC-KSVD1. Letter: γ. Allowed: a number, 0
         or more.
+    consistency : float, default=0.25
+        Weight of label consistency: codes use atoms of their class. Letter: ψ. Allowed: a
+        number, 0 or more.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     ridge : float, default=25.0
         Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
         number above 0.
-    start_iterations : int, default=10
-        Iterations of K-SVD inside each class, before all classes are learnt together. Allowed: a
-        whole number, 0 or more.
-    exact : bool, default=False
-        Whether an atom and its coefficients are minimised together or only improved.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -3125,6 +2949,24 @@ class LCKSVD(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+    start_iterations : int, default=10
+        Iterations of K-SVD inside each class, before all classes are learnt together. Allowed: a
+        whole number, 0 or more.
+    exact : bool, default=False
+        Whether an atom and its coefficients are minimised together or only improved.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -3142,20 +2984,6 @@ class LCKSVD(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -3167,31 +2995,19 @@ class LCKSVD(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    JDL : Joint learning of a dictionary and a linear classifier.
+    OSSDL : Online semi-supervised discriminative dictionary learning.
+    LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
+    SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3300,38 +3116,43 @@ class SupGraphDL(DictionaryClassifier):
     n_nonzero_coefs : int or "auto", default='auto'
         Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
         10. Letter: T. Allowed: auto, or a whole number, 1 or more.
-    max_iter : int, default=5
-        Maximum number of iterations. Allowed: a whole number, 1 or more.
-    tol : float, default=0.0001
-        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
-        more.
-    feature_manifold : float, default=2.5
-        Weight of the graph of the features: atoms are smooth over it. Letter: α. Allowed: a
-        number, 0 or more.
     manifold : float, default=1.0
         Weight of the graph of the samples: near samples of a class have similar codes. Letter:
         β. Allowed: a number, 0 or more.
     discrimination : float, default=0.25
         Weight of the classifier's squared errors on the codes. Letter: γ. Allowed: a number, 0
         or more.
+
+    Other Parameters
+    ----------------
+    *About the graph:*
+
+    n_neighbors : int, default=4
+        Number of neighbours of a sample within its class, and of a feature. Letter: k. Allowed:
+        a whole number, 1 or more.
+    smoothness : float, default=0.1
+        Smoothness of the learnt graph, in mean squared distances; larger gives more edges.
+        Allowed: a number above 0.
+
+    *About the method:*
+
+    feature_manifold : float, default=2.5
+        Weight of the graph of the features: atoms are smooth over it. Letter: α. Allowed: a
+        number, 0 or more.
     ridge : float, default=2500.0
         Weight of the classifier's squared norm beside its squared errors, while atoms are
         learnt. Letter: μ. Allowed: a number above 0.
     refit_ridge : float, default=2.5
         The same for the classifier that predicts. Allowed: a number above 0.
-    n_neighbors : int, default=4
-        Number of neighbours of a sample within its class, and of a feature. Letter: k. Allowed:
-        a whole number, 1 or more.
     learn_features : bool, default=False
         Whether the graph of the features is learnt from the atoms: SupGraphDL-L.
-    smoothness : float, default=0.1
-        Smoothness of the learnt graph, in mean squared distances; larger gives more edges.
-        Allowed: a number above 0.
-    sparse_output : bool, default=False
-        Whether ``transform`` returns codes as a CSR array.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -3343,6 +3164,19 @@ class SupGraphDL(DictionaryClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=5
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -3360,20 +3194,6 @@ class SupGraphDL(DictionaryClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     components_ : ndarray of shape (n_atoms, n_prepared_features)
         Atoms, in the space of prepared samples.
     codes_ : ndarray of shape (n_samples, n_atoms)
@@ -3385,31 +3205,19 @@ class SupGraphDL(DictionaryClassifier):
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    JDL : Joint learning of a dictionary and a linear classifier.
+    OSSDL : Online semi-supervised discriminative dictionary learning.
+    LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
+    LCKSVD : Label-consistent K-SVD.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3525,19 +3333,17 @@ class LinearSVM(FewLabelClassifier):
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
         Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
         C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
-    folds : int, default=5
-        Number of cross-validation folds; at most the labelled samples of the smallest class.
-        Allowed: a whole number, 2 or more.
     loss : {"hinge", "squared-hinge"}, default='hinge'
         Loss of the SVM for a sample inside its margin.
-    tol : float, default=0.001
-        Difference of the dual's projected gradients at which training stops. Allowed: a number
-        above 0.
-    max_epochs : int, default=1000
-        Maximum number of passes over the samples. Allowed: a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -3549,6 +3355,20 @@ class LinearSVM(FewLabelClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    folds : int, default=5
+        Number of cross-validation folds; at most the labelled samples of the smallest class.
+        Allowed: a whole number, 2 or more.
+    tol : float, default=0.001
+        Difference of the dual's projected gradients at which training stops. Allowed: a number
+        above 0.
+    max_epochs : int, default=1000
+        Maximum number of passes over the samples. Allowed: a whole number, 1 or more.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -3566,50 +3386,23 @@ class LinearSVM(FewLabelClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    Ridge : Ridge regression of the labels on the prepared samples.
+    Nearest : Nearest labelled samples.
+    LabelSpreading : Label spreading over a graph of neighbours.
+    SelfTraining : Self-training of a linear classifier.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3694,9 +3487,15 @@ class Ridge(FewLabelClassifier):
     ridge : float or "auto", default=1.0
         Weight of the classifier's squared norm; `auto`: by leaving labels out. Scales with
         squared sample lengths. Letter: μ. Allowed: auto, or a number above 0.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -3708,6 +3507,9 @@ class Ridge(FewLabelClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -3725,50 +3527,23 @@ class Ridge(FewLabelClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    LinearSVM : Linear support vector machine on the prepared samples.
+    Nearest : Nearest labelled samples.
+    LabelSpreading : Label spreading over a graph of neighbours.
+    SelfTraining : Self-training of a linear classifier.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3836,9 +3611,15 @@ class Nearest(FewLabelClassifier):
     n_neighbors : int, default=1
         Number of nearest labelled samples that vote; ties go to the nearest. Letter: k. Allowed:
         a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -3850,6 +3631,9 @@ class Nearest(FewLabelClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -3867,50 +3651,23 @@ class Nearest(FewLabelClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    LinearSVM : Linear support vector machine on the prepared samples.
+    Ridge : Ridge regression of the labels on the prepared samples.
+    LabelSpreading : Label spreading over a graph of neighbours.
+    SelfTraining : Self-training of a linear classifier.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -3981,24 +3738,29 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     ----------
     kernel : {"heat", "neighbours"}, default='heat'
         Weight of a pair of neighbours: `heat` falls with their distance, `neighbours` is one.
+    spreading : float, default=0.8
+        Share that comes from the neighbours rather than from a sample's own label. Letter: α.
+        Allowed: a number between 0 and 1.
     n_neighbors : int, default=5
         Neighbours per sample, counted from either side; at most the number of samples less one.
         Letter: k. Allowed: a whole number, 1 or more.
     width : float or str, default='0.2x'
         Width of the `heat` kernel; `0.2x` is a fifth of the mean distance. Letter: σ. Allowed: a
         number above 0.
-    spreading : float, default=0.8
-        Share that comes from the neighbours rather than from a sample's own label. Letter: α.
-        Allowed: a number between 0 and 1.
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
     clamp : bool, default=False
         Whether given labels stay fixed (label propagation); `spreading` is then unused.
-    tol : float, default=1e-10
-        Residual, relative to the labels, at which the solver stops. Allowed: a number above 0.
-    max_iter : int, default=1000
-        Maximum number of iterations of the solver. Allowed: a whole number, 1 or more.
-    prepare : sequence of str, or str, default=('auto',)
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -4010,6 +3772,16 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    tol : float, default=1e-10
+        Residual, relative to the labels, at which the solver stops. Allowed: a number above 0.
+    max_iter : int, default=1000
+        Maximum number of iterations of the solver. Allowed: a whole number, 1 or more.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -4027,50 +3799,23 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    LinearSVM : Linear support vector machine on the prepared samples.
+    Ridge : Ridge regression of the labels on the prepared samples.
+    Nearest : Nearest labelled samples.
+    SelfTraining : Self-training of a linear classifier.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
@@ -4166,25 +3911,29 @@ class SelfTraining(FewLabelClassifier):
         Classifier that is fitted to the prepared samples.
     threshold : float, default=0.5
         Minimum probability at which a sample is labelled. Allowed: a number between 0 and 1.
-    per_round : float, default=0.1
-        Share of the unlabelled samples that one round may label; 1 sets no limit. Allowed: a
-        number above 0.
-    max_rounds : int, default=20
-        Maximum number of rounds of labelling. Allowed: a whole number, 1 or more.
     box_constraints : array-like of float, or float, default=(0.1, 1.0, 10.0)
         Box constraints of the SVM; cross-validation on the given labels picks the best. Letter:
         C. Allowed: up to 16 numbers above 0, such as 0.1,1,10.
-    folds : int, default=5
-        Number of cross-validation folds; at most the labelled samples of the smallest class.
-        Allowed: a whole number, 2 or more.
-    loss : {"hinge", "squared-hinge"}, default='hinge'
-        Loss of the SVM for a sample inside its margin.
     ridge : float, default=1.0
         Weight of the squared norm of a `ridge` classifier; scales with squared sample lengths.
         Letter: μ. Allowed: a number above 0.
-    prepare : sequence of str, or str, default=('auto',)
+
+    Other Parameters
+    ----------------
+    *About the method:*
+
+    per_round : float, default=0.1
+        Share of the unlabelled samples that one round may label; 1 sets no limit. Allowed: a
+        number above 0.
+    loss : {"hinge", "squared-hinge"}, default='hinge'
+        Loss of the SVM for a sample inside its margin.
+
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
         Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
-        applied to every sample; empty for none. The notes list them.
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
     image_shape : (int, int) or None, default=None
         Height and width, if samples are images (pixels row by row).
     class_weight : dict, "balanced" or None, default=None
@@ -4196,6 +3945,17 @@ class SelfTraining(FewLabelClassifier):
     calibrate : bool, default=True
         Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
         most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_rounds : int, default=20
+        Maximum number of rounds of labelling. Allowed: a whole number, 1 or more.
+    folds : int, default=5
+        Number of cross-validation folds; at most the labelled samples of the smallest class.
+        Allowed: a whole number, 2 or more.
+
+    *About the run:*
+
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
     random_state : int, RandomState instance or None, default=0
@@ -4213,50 +3973,23 @@ class SelfTraining(FewLabelClassifier):
         Predictions of the fit for the training samples.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of each training sample.
-    n_iter_ : int
-        Number of iterations.
-    objective_ : dict
-        The objective at the end, by term, and its `total`.
-    trace_ : dict of columns
-        The objective after every step of the fit.
-    termination_condition_ : str
-        Why the fit stopped.
-    converged_ : bool
-        Whether the fit converged before its limit.
-    n_features_in_ : int
-        Number of features of a sample.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names of `X`, if all are strings.
     coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
         Weights of the linear classifier; missing if training samples vote or residuals decide.
     intercept_ : ndarray of shape (n_classes,)
         Bias of the linear classifier.
 
+    See Also
+    --------
+    LinearSVM : Linear support vector machine on the prepared samples.
+    Ridge : Ridge regression of the labels on the prepared samples.
+    Nearest : Nearest labelled samples.
+    LabelSpreading : Label spreading over a graph of neighbours.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
     Notes
     -----
-    Preparation steps:
-
-    - ``scale=FACTOR``: every sample to length FACTOR; a sample of zeros stays zero
-    - ``standardise``: every feature to mean 0 and variance 1; constant features become 0
-    - ``unskew``: features with long tails pass through an inverse hyperbolic sine around their
-      median: a line in the middle, a logarithm far out; the others stay as they are
-    - ``pca=COUNT``: the COUNT leading principal components of the training samples
-    - ``projection=COUNT``: COUNT random directions that roughly keep distances
-    - ``power=EXPONENT``: each value to a power, with its sign kept; power=0.5 after gradients
-      compares histograms as shares rather than by their peaks
-    - ``deskew``: images sheared upright and centred, by their moments; strokes are bright on a
-      dark border, with pixels from 0, or dark on a bright one
-    - ``gradients[=O/C/B[/VOTES]]``: histograms of gradients in O orientations, cells of C
-      pixels, normalised in blocks of B cells; VOTES soft: shared between neighbouring orientations
-      and cells, signed: soft, with opposite directions apart; 9/4/2 by default
-    - ``logarithm[=STRENGTH]``: ln(1 + STRENGTH v / brightest), for pixels from 0 under uneven
-      light; STRENGTH is 255 by default
-    - ``contrast[=INNER/OUTER]``: faces under even light (Tan and Triggs): gamma, difference of
-      Gaussians of INNER and OUTER pixels, equalised contrast; 1/2 by default
-    - ``resize=HEIGHTxWIDTH``: images of HEIGHT by WIDTH pixels: interpolated linearly, averaged
-      where they shrink
-    - ``join=[STEP,STEP | STEP]``: several preparations side by side, each of unit length:
-      branches separated by |, their steps by commas; none keeps the samples as they are
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
 
     References
     ----------
