@@ -85,6 +85,7 @@ class {name}({base}):{remark}
     """
 
     _method = "{method}"
+    _doc_link_template = {link}
     _knobs = {{
 {knobs}
     }}
@@ -447,6 +448,7 @@ def written(method, common, methods):
         remark="  # type: ignore[misc]" if method["uses_graph"] else "",
         doc=docstring(method, name, common, methods),
         method=method["name"],
+        link=link_literal(method["link"]),
         knobs="\n".join(f'        "{parameter(knob)}": "{knob["name"]}",' for knob in knobs),
         constraints="\n".join(
             [
@@ -463,6 +465,12 @@ def written(method, common, methods):
         body="\n".join(f"        self.{key} = {key}" for key, _, _ in values),
     )
     return text.rstrip() + "\n"
+
+
+def link_literal(link):
+    """An address as a literal, in brackets where the line would be too long."""
+    line = f'    _doc_link_template = "{link}"'
+    return f'"{link}"' if len(line) <= 100 else f'(\n        "{link}"\n    )'
 
 
 def quoted(value):

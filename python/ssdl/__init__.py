@@ -14,6 +14,7 @@ from . import (
     model_selection,
     plotting,
     preparation,
+    progress,
     wrappers,
 )
 from ._base import FewLabelClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "model_selection",
     "plotting",
     "preparation",
+    "progress",
     "wrappers",
 ]
 __all__ += _methods.__all__

@@ -144,6 +144,9 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     it was. Ctrl-C ends a fit within about a second.
     """
 
+    # Pages in notebooks link to the paper of the method.
+    _doc_link_module = "ssdl"
+    _doc_link_template: str
     # The method's name in the register, and its knobs by the name of the parameter.
     _method: str
     _knobs: dict[str, str]
@@ -318,7 +321,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Classes. For the training samples, ``transduction_`` has the predictions of the fit.
         """
-        found: Classes = self.classes_[self._predict(X)[0]]
+        indices = self._predict(X)[0]
+        found: Classes = self.classes_[indices]
         return found
 
     def predict_proba(self, X: Samples) -> Real:
@@ -458,7 +462,21 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         # The caller's own array: a pickle holds only the model.
         state.pop("_training", None)
         state.pop("_training_digest", None)
+        # Bytes and arrays only, for those who load nothing else.
+        if "_model" in state:
+            state["_model"] = self._model.to_bytes()
+        weights = state.pop("_fit_weights", _weights.ALL)
+        if weights.values is not None:
+            state["_fit_weights"] = (weights.values, weights.left_out)
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if isinstance(state.get("_model"), bytes):
+            state["_model"] = _ssdl.Model.from_bytes(state["_model"])
+        if "_fit_weights" in state:
+            state["_fit_weights"] = _weights.Weights(*state["_fit_weights"])
+        super().__setstate__(state)
 
     def __copy__(self) -> Self:
         return self._copied(copy.copy)

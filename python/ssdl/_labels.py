@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ._request import caller
+from ._request import as_array, caller
 from .errors import FitWarning, LabelsError, ShapeError
 
 if TYPE_CHECKING:
@@ -216,6 +216,7 @@ def as_column(y: Any) -> Classes:
     """A one-dimensional array with unchanged elements."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    y = as_array(y)
     if np.ma.isMaskedArray(y):
         # What is masked is not there.
         masked, y = np.ma.getmaskarray(y), y.data

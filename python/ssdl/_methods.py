@@ -223,6 +223,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     """
 
     _method = "ssdl-ga"
+    _doc_link_template = "https://arxiv.org/abs/2009.05964"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -464,6 +465,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     """
 
     _method = "auto"
+    _doc_link_template = "https://doi.org/10.1016/S0893-6080(05)80023-1"
     _knobs = {
         "parts": "parts",
     }
@@ -651,6 +653,7 @@ class USSDL(DictionaryClassifier):
     """
 
     _method = "ussdl"
+    _doc_link_template = "https://arxiv.org/abs/2009.05964"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -928,6 +931,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     """
 
     _method = "graph-sc"
+    _doc_link_template = "https://arxiv.org/abs/2009.05964"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -1178,6 +1182,7 @@ class S2D2(DictionaryClassifier):
     """
 
     _method = "s2d2"
+    _doc_link_template = "https://doi.org/10.1109/ICPR.2012.6460242"
     _knobs = {
         "atoms_per_class": "atoms_per_class",
         "sparsity": "sparsity",
@@ -1372,6 +1377,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     """
 
     _method = "ssd-lp"
+    _doc_link_template = "https://doi.org/10.1109/ICIP.2017.8296574"
     _knobs = {
         "atoms_per_class": "atoms_per_class",
         "sparsity": "sparsity",
@@ -1569,6 +1575,7 @@ class SSRD(DictionaryClassifier):
     """
 
     _method = "ssr-d"
+    _doc_link_template = "https://doi.org/10.1109/ICCV.2013.145"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -1755,6 +1762,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     """
 
     _method = "ssp-dl"
+    _doc_link_template = "https://doi.org/10.1109/ACCESS.2016.2545679"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -1956,6 +1964,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     """
 
     _method = "pssdl"
+    _doc_link_template = "https://doi.org/10.1007/978-3-642-40994-3_13"
     _knobs = {
         "n_atoms": "n_atoms",
         "sparsity": "sparsity",
@@ -2132,6 +2141,7 @@ class SRC(DictionaryClassifier):
     """
 
     _method = "src"
+    _doc_link_template = "https://doi.org/10.1109/TPAMI.2008.79"
     _knobs = {
         "sparsity": "sparsity",
     }
@@ -2266,6 +2276,7 @@ class SRCByClass(DictionaryClassifier):
     """
 
     _method = "src-by-class"
+    _doc_link_template = "https://doi.org/10.1109/TPAMI.2008.79"
     _knobs = {
         "sparsity": "sparsity",
     }
@@ -2427,6 +2438,7 @@ class JDL(DictionaryClassifier):
     """
 
     _method = "jdl"
+    _doc_link_template = "https://doi.org/10.1109/CVPR.2008.4587408"
     _knobs = {
         "n_atoms": "n_atoms",
         "n_nonzero_coefs": "n_nonzero",
@@ -2620,6 +2632,7 @@ class OSSDL(DictionaryClassifier):
     """
 
     _method = "ossdl"
+    _doc_link_template = "https://doi.org/10.1007/978-3-642-37331-2_20"
     _knobs = {
         "n_atoms": "n_atoms",
         "n_nonzero_coefs": "n_nonzero",
@@ -2824,6 +2837,7 @@ class LCRLSDLA(DictionaryClassifier):
     """
 
     _method = "lc-rlsdla"
+    _doc_link_template = "https://arxiv.org/abs/1903.03905"
     _knobs = {
         "n_atoms": "n_atoms",
         "n_nonzero_coefs": "n_nonzero",
@@ -3026,6 +3040,7 @@ class LCKSVD(DictionaryClassifier):
     """
 
     _method = "lc-ksvd"
+    _doc_link_template = "https://doi.org/10.1109/TPAMI.2013.88"
     _knobs = {
         "n_atoms": "n_atoms",
         "n_nonzero_coefs": "n_nonzero",
@@ -3236,6 +3251,7 @@ class SupGraphDL(DictionaryClassifier):
     """
 
     _method = "sup-graph-dl"
+    _doc_link_template = "https://doi.org/10.1109/ICASSP.2017.7952985"
     _knobs = {
         "n_atoms": "n_atoms",
         "n_nonzero_coefs": "n_nonzero",
@@ -3421,6 +3437,7 @@ class LinearSVM(FewLabelClassifier):
     """
 
     _method = "linear-svm"
+    _doc_link_template = "https://doi.org/10.1145/1390156.1390208"
     _knobs = {
         "box_constraints": "box_constraints",
         "folds": "folds",
@@ -3562,6 +3579,7 @@ class Ridge(FewLabelClassifier):
     """
 
     _method = "ridge"
+    _doc_link_template = "https://doi.org/10.1080/00401706.1970.10488634"
     _knobs = {
         "ridge": "ridge",
     }
@@ -3686,6 +3704,7 @@ class Nearest(FewLabelClassifier):
     """
 
     _method = "nearest"
+    _doc_link_template = "https://doi.org/10.1109/TIT.1967.1053964"
     _knobs = {
         "n_neighbors": "n_neighbors",
     }
@@ -3834,6 +3853,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     """
 
     _method = "label-spreading"
+    _doc_link_template = (
+        "https://papers.nips.cc/paper/2506-learning-with-local-and-global-consistency"
+    )
     _knobs = {
         "kernel": "kernel",
         "n_neighbors": "n_neighbors",
@@ -4008,6 +4030,7 @@ class SelfTraining(FewLabelClassifier):
     """
 
     _method = "self-training"
+    _doc_link_template = "https://doi.org/10.3115/981658.981684"
     _knobs = {
         "base": "base",
         "threshold": "threshold",

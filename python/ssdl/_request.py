@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .errors import FitWarning, MemoryLimitError, SamplesError, ShapeError
+from .progress import Progress, watchers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,6 +82,13 @@ def digest(rows: NDArray[Any]) -> bytes:
     return hashlib.blake2b(rows.data, digest_size=16).digest()
 
 
+def as_array(values: Any) -> Any:
+    """An array of NumPy of an array of another library that only knows the array API."""
+    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
+        return np.from_dlpack(values)
+    return values
+
+
 def samples(
     estimator: object, X: Samples, dtype: Any, *, reset: bool = False, limit: int | None = None
 ) -> NDArray[Any]:
@@ -90,6 +98,7 @@ def samples(
     """
     if np.ma.is_masked(X):
         raise SamplesError("samples: X has masked values; fill them in, or remove these samples")
+    X = as_array(X)
     rows = validate_data(estimator, X, dtype=dtype, order="C", reset=reset, accept_sparse="csr")
     if sparse.issparse(rows):
         needed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
@@ -132,12 +141,15 @@ def shape(pair: Sequence[int]) -> tuple[int, int]:
 
 
 def reporter(name: str, verbose: int, line: str) -> Report:
-    """A callback after every step that prints one line per iteration, or one per step."""
-    if not verbose:
+    """A callback after every step: prints one line per iteration, or per step, and tells others."""
+    others = watchers()
+    if not verbose and not others:
         return None
 
     def report(iteration: int, limit: int, step: str, objective: float | None) -> None:
-        if verbose > 1 or iteration == 0 or step == line:
+        for other in others:
+            other(Progress(name, iteration, limit, step, objective))
+        if verbose > 1 or (verbose and (iteration == 0 or step == line)):
             value = "" if objective is None else f", objective {objective:.6g}"
             print(f"[{name}] iteration {iteration} of at most {limit}: {step}{value}")
 

@@ -18,10 +18,20 @@ Whole: TypeAlias = NDArray[np.int64]
 Classes: TypeAlias = NDArray[Any]
 
 
-class SupportsArray(Protocol):
+class Converts(Protocol):
     """Arrays of NumPy, frames and columns of pandas and polars, tensors in main memory."""
 
     def __array__(self) -> NDArray[Any]: ...
+
+
+class Exports(Protocol):
+    """Arrays of other libraries, by the array API."""
+
+    def __dlpack__(self, *, stream: None = ...) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
+
+
+SupportsArray: TypeAlias = Converts | Exports
 
 
 class SparseMatrix(Protocol):

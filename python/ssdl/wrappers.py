@@ -124,7 +124,8 @@ class SoftVoting(Around):
         """
         check_is_fitted(self)
         shares = [softmax(logits(each, X, self.classes_), axis=1) for each in self.estimators_]
-        return np.asarray(np.average(shares, axis=0, weights=self.weights))
+        weights = None if self.weights is None else np.asarray(self.weights, dtype=float)
+        return np.asarray(np.average(shares, axis=0, weights=weights))
 
     def _members(self) -> list[Any]:
         return [each for _, each in self.estimators]
