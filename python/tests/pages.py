@@ -25,7 +25,7 @@ import pytest
 FOLDER = Path(__file__).parents[2]
 PROGRAM = os.environ.get("SSDL_PROGRAM")
 NAMES = [
-    *("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"),
+    *("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "python/README.md"),
     *sorted(f"docs/{path.name}" for path in (FOLDER / "docs").glob("*.md")),
 ]
 
