@@ -84,7 +84,11 @@ def write_reference(folder):
     lines = ["# Reference", "", "Read from the sources of the Python package.", ""]
     for name, (title, place) in MODULES.items():
         lines.append(f"- [{title}]({name}.md)")
-        (folder / f"{name}.md").write_text(f"# {title}\n\n::: {place}\n", encoding="utf-8")
+        text = f"# {title}\n\n::: {place}\n"
+        if (ROOT / "python" / f"{place.replace('.', '/')}.py").exists():
+            # The title stands for the module.
+            text += "    options:\n      show_root_heading: false\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -52,9 +52,13 @@ def test_every_page_and_every_name_is_there(site, builder):
             assert re.search(rf'id="[\w.]*\b{each}"', reference), each
     for name in ("FewLabelSearch", "FewLabelHalvingSearch", "HiddenCalibration", "ask_in_turn"):
         assert re.search(rf'id="[\w.]*\b{name}"', reference), name
-    # Formulas are not left as they are written for Sphinx.
-    assert ".. math::" not in reference
-    assert r"\lVert X-DA\rVert_F^2" in unescape(reference)
+    # Formulas are neither left as they are written for Sphinx nor to a script from elsewhere.
+    pages = [reference, (site / "docs" / "mathematics.html").read_text(encoding="utf-8")]
+    for text in pages:
+        assert text.count("<math") > 10
+        assert ".. math::" not in text
+        assert "arithmatex" not in text
+        assert not re.search(r'<script[^>]*src="http', text)
 
 
 def test_every_local_link_and_picture_exists(site):
