@@ -54,6 +54,7 @@ def gather(folder):
     for path in folder.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         path.write_text(with_links(text, path.relative_to(folder), folder), encoding="utf-8")
+    copy(HERE / "site.css", folder / "site.css")
     write_reference(folder / "api")
 
 
@@ -87,7 +88,9 @@ def write_reference(folder):
         text = f"# {title}\n\n::: {place}\n"
         if (ROOT / "python" / f"{place.replace('.', '/')}.py").exists():
             # The title stands for the module.
-            text += "    options:\n      show_root_heading: false\n"
+            text += (
+                "    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n"
+            )
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
