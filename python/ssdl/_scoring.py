@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
-    d2_log_loss_score,
     get_scorer,
     log_loss,
     make_scorer,
@@ -70,8 +69,10 @@ def _neg_log_loss(estimator: Any, X: Any, y: Classes) -> float:
 
 
 def _d2_log_loss(estimator: Any, X: Any, y: Classes) -> float:
-    found = estimator.predict_proba(X)
-    return float(d2_log_loss_score(y, found, labels=estimator.classes_))
+    """One minus the log-loss in units of that of the class shares among `y`."""
+    shares = np.unique(np.asarray(y), return_counts=True)[1] / len(y)
+    of_shares = -float((shares * np.log(shares)).sum())
+    return 1.0 + _neg_log_loss(estimator, X, y) / of_shares if of_shares > 0 else float("nan")
 
 
 def _neg_brier(estimator: Any, X: Any, y: Classes) -> float:

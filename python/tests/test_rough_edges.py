@@ -71,7 +71,7 @@ def test_steps_that_keep_features_keep_their_names(digits):
 
 
 def test_the_two_meanings_of_graph_are_told_apart(digits):
-    own = sparse.eye_array(300, format="csr")
+    own = sparse.csr_array(np.eye(300))
     with pytest.raises(errors.GraphError, match=r"pass a graph of your own to fit"):
         ssdl.SSDLGA(graph=own).fit(digits["X"], digits["few"])
     with pytest.raises(errors.GraphError, match="give it to the constructor"):

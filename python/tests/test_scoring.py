@@ -10,6 +10,7 @@ from sklearn.metrics import (
     accuracy_score,
     f1_score,
     get_scorer,
+    get_scorer_names,
     log_loss,
     make_scorer,
     roc_auc_score,
@@ -101,6 +102,8 @@ def test_metric_is_another_way_to_write_it(digits):
 @pytest.mark.parametrize("name", sorted(ALL_CLASSES))
 def test_our_scorers_agree_with_those_of_scikit_learn_where_all_classes_are_seen(name, digits, two):
     X, y = digits["X"], digits["y"]
+    if name not in get_scorer_names():
+        pytest.skip("this version of scikit-learn has no such name")
     if name == "roc_auc":
         X, y = two[0], np.where(digits["y"] < 5, "low", "high")
     elif name == "neg_brier_score":
