@@ -34,7 +34,7 @@ def test_pipelines_end_in_every_class(estimator, digits):
 def test_codes_feed_another_classifier(coder, digits):
     line = make_pipeline(coder, LogisticRegression(max_iter=500)).fit(digits["X"], digits["y"])
     assert line.score(digits["new"], digits["truth"]) > 0.6
-    assert len(line[:-1].get_feature_names_out()) == 30
+    assert len(line[:-1].get_feature_names_out()) == len(line[0].components_)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
