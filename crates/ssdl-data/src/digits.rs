@@ -47,4 +47,20 @@ mod tests {
         assert_eq!(table.features.as_slice().iter().sum::<f64>(), 561_718.0);
         assert_eq!(table.features.column(0)[..6], [0.0, 0.0, 5.0, 13.0, 9.0, 1.0]);
     }
+
+    #[test]
+    fn the_approximate_search_finds_the_neighbours_of_digits_and_their_copies() {
+        use ssdl::graph::Neighbours;
+
+        let features = digits().features;
+        let copies = Matrix::from_fn(N_PIXELS, 3 * features.columns(), |pixel, j| {
+            let jitter = ((pixel * 7919 + j * 104_729) % 997) as f32 / 997.0;
+            features.column(j / 3)[pixel] as f32 + jitter
+        });
+        let found = Neighbours::nearby(&copies, 8);
+        let exact = Neighbours::within(&copies, 8);
+        let both = |i: usize| found.of(i).iter().filter(|j| exact.of(i).contains(j)).count();
+        let recall = (0..found.len()).map(both).sum::<usize>() as f64 / (8 * found.len()) as f64;
+        assert!(recall >= 0.98, "{recall}");
+    }
 }

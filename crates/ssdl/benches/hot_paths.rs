@@ -11,7 +11,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use ssdl::classifier::{Active, ActivePoints, Shares, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin};
 use ssdl::dictionary::{Block, Dual, ProjectedFista, Statistics, Update};
-use ssdl::graph::{Graph, Laplacian, Lle, Neighbours};
+use ssdl::graph::{Graph, Laplacian, Lle, Neighbours, Search};
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::random::{Purpose, normal, stream};
@@ -54,7 +54,8 @@ fn stage() -> Stage {
     let samples = digits_like(SAMPLES);
     let mut atoms = samples.select_columns(&(0..ATOMS).collect::<Vec<_>>());
     atoms.as_mut_slice().iter_mut().for_each(|d| *d /= 5.0);
-    let laplacian = Lle { n_neighbors: 8 }.build(&samples).expect("a graph").laplacian;
+    let laplacian =
+        Lle { n_neighbors: 8, search: Search::Auto }.build(&samples).expect("a graph").laplacian;
     let mut codes = Matrix::zeros(ATOMS, SAMPLES);
     let problem = Coding {
         samples: &samples,

@@ -41,6 +41,17 @@ pub fn substream(seed: u64, purpose: Purpose, part: u32) -> impl Rng {
     generator
 }
 
+/// A random number for each place, without a stream: a hash of a purpose and two coordinates.
+pub(crate) fn place(purpose: u64, first: u64, second: u64) -> u64 {
+    let mix = |value: u64| {
+        let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    mix(mix(mix(purpose) ^ first) ^ second)
+}
+
 /// Shuffles in place (Fisher–Yates).
 pub fn shuffle<E>(items: &mut [E], rng: &mut impl Rng) {
     for i in (1..items.len()).rev() {

@@ -50,18 +50,23 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     });
     let built = built.map_err(about)?;
     let elapsed = started.elapsed().as_secs_f64();
+    let recall = built.attachment.recall;
     let portrait = Portrait::of(&built.laplacian, labels.assigned());
     let name = if args.graph.is_some() { "given" } else { knobs.graph.name() };
     if common.json {
-        print::json(&answer(name, &knobs, &portrait, elapsed))
+        print::json(&answer(name, &knobs, (&portrait, recall), elapsed))
     } else {
-        print::to_stdout(&text(name, &portrait, elapsed))
+        print::to_stdout(&text(name, (&portrait, recall), elapsed))
     }
 }
 
-fn text(name: &str, portrait: &Portrait, elapsed: f64) -> String {
+fn text(name: &str, (portrait, recall): (&Portrait, Option<f64>), elapsed: f64) -> String {
     let mut sheet = Sheet::default();
     sheet.row("graph", format!("{name}, built in {}", seconds(elapsed)));
+    if let Some(recall) = recall {
+        let found = percent(recall);
+        sheet.row("search", format!("approximate, found {found} (estimated on 200 samples)"));
+    }
     sheet.row("nodes", portrait.nodes.to_string());
     sheet.row("edges", portrait.edges.to_string());
     let degrees = portrait.degrees;
@@ -115,7 +120,12 @@ fn purity(portrait: &Portrait) -> String {
     }
 }
 
-fn answer(name: &str, knobs: &GraphKnobs, portrait: &Portrait, elapsed: f64) -> Value {
+fn answer(
+    name: &str,
+    knobs: &GraphKnobs,
+    (portrait, recall): (&Portrait, Option<f64>),
+    elapsed: f64,
+) -> Value {
     let values = knobs.values().into_iter();
     let knobs: Map<String, Value> =
         values.map(|(name, value)| (name.to_owned(), typed(&value))).collect();
@@ -124,6 +134,7 @@ fn answer(name: &str, knobs: &GraphKnobs, portrait: &Portrait, elapsed: f64) -> 
     json!({
         "graph": name,
         "knobs": knobs,
+        "neighbour_recall": recall,
         "nodes": portrait.nodes,
         "edges": portrait.edges,
         "neighbours": {

@@ -5,7 +5,9 @@ use ssdl::{Model, Real, each_precision};
 use ssdl_report::drawing;
 
 use super::explain;
-use super::summary::{atoms_text, atoms_used, knobs, labels_text, objective_json, objective_text};
+use super::summary::{
+    atoms_text, atoms_used, knobs, labels_text, neighbours_row, objective_json, objective_text,
+};
 use crate::args::{Common, Inspect};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted};
@@ -83,6 +85,7 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
     let iterations = counted(report.iterations, "iteration", "iterations");
     sheet.row("stop", format!("{} after {iterations}", report.stop));
     sheet.row("objective", objective_text(&report.objective));
+    neighbours_row(&mut sheet, model.attachment().and_then(|known| known.recall));
     sheet.row("made by", format!("ssdl {}, seed {}, {}", report.version, report.seed, T::NAME));
     if let Some(path) = &args.report {
         sheet.row("report", path.display().to_string());

@@ -72,6 +72,7 @@ impl<T: Real> Fitted<'_, T> {
         let (read, save) = (seconds(self.read_seconds), seconds(self.save_seconds));
         let (graph, fit) = (seconds(report.graph_seconds), seconds(report.seconds));
         sheet.row("time", format!("read {read}, fit {fit} (graph {graph}), save {save}"));
+        neighbours_row(&mut sheet, self.model.attachment().and_then(|known| known.recall));
         self.describe_unlabelled(&mut sheet);
         let size = std::fs::metadata(self.path).map(|file| memory::text(file.len()));
         let path = self.path.display();
@@ -130,6 +131,7 @@ impl<T: Real> Fitted<'_, T> {
             "seconds_by_step": self.seconds_by_step(),
             "peak_memory_bytes": memory::peak(),
             "memory_needed_bytes": self.memory_needed,
+            "neighbour_recall": model.attachment().and_then(|known| known.recall),
             "dead_atoms": report.dead_atoms,
             "revived_atoms": report.revived_atoms,
             "notices": self.notices,
@@ -174,6 +176,15 @@ fn compared_text(compared: &[Compared]) -> String {
     };
     let all: Vec<String> = compared.iter().map(of).collect();
     format!("hidden labels right: {}", all.join("; "))
+}
+
+/// How neighbours were searched, unless exactly.
+pub fn neighbours_row(sheet: &mut Sheet, recall: Option<f64>) {
+    if let Some(recall) = recall {
+        let found = percent(recall);
+        let how = "searched approximately, found";
+        sheet.row("neighbours", format!("{how} {found} (estimated on 200 samples)"));
+    }
 }
 
 /// The objective and its terms, as JSON.

@@ -56,7 +56,13 @@ pub(crate) struct SavedMember {
 enum SavedRule {
     Codes,
     Samples,
-    Votes { voters: Voters, attachment: Rule, scale: f64 },
+    Votes {
+        voters: Voters,
+        attachment: Rule,
+        scale: f64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recall: Option<f64>,
+    },
 }
 
 /// The weights with the least log-loss for these probabilities of the true class (one row per member,
@@ -181,6 +187,7 @@ pub(super) fn saved<T: Real>(members: &[Member<T>]) -> Vec<SavedMember> {
                 voters: vote.voters,
                 attachment: vote.attachment.rule,
                 scale: vote.attachment.scale,
+                recall: vote.attachment.recall,
             },
         },
     };
@@ -233,7 +240,7 @@ pub(super) fn restore<T: Real>(
                 weights: source.matrix("samples_weights", n_prepared, n_classes)?,
                 bias: source.list("samples_bias", n_classes)?,
             }),
-            SavedRule::Votes { voters, attachment, scale } => {
+            SavedRule::Votes { voters, attachment, scale, recall } => {
                 let attach = |count: usize| {
                     let sound = attachment.is_sound() && scale.is_finite() && *scale >= 0.0;
                     if !sound {
@@ -245,7 +252,7 @@ pub(super) fn restore<T: Real>(
                     } else {
                         Vec::new()
                     };
-                    Ok(Attachment { rule: *attachment, scale: *scale, memory })
+                    Ok(Attachment::restored(*attachment, *scale, memory, *recall))
                 };
                 MemberRule::Vote(Vote::restore((*voters, false), source, labels, attach)?)
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Attachment, Neighbours};
+use crate::graph::Attachment;
 use crate::stored::Source;
 use crate::{Labels, Matrix, Real, Result};
 
@@ -123,7 +123,7 @@ impl<T: Real> Vote<T> {
             normalise(&sums, out.column_mut(i));
         }
         if !without.is_empty() {
-            let nearest = Neighbours::between(voters, &new.select_columns(&without), 1);
+            let nearest = self.attachment.nearest(voters, &new.select_columns(&without), 1);
             for (at, &i) in without.iter().enumerate() {
                 let voter = nearest.of(at)[0] as usize;
                 out.column_mut(i).copy_from_slice(shares.column(voter));
@@ -195,7 +195,7 @@ mod tests {
     fn far_away_the_nearest_decides() {
         let labels = Labels::from_names(&[Some("a"), Some("b")]);
         let rule = Rule::Heat { n_neighbors: 2, width: 1e-3, shift: 0.0 };
-        let attachment = Attachment { memory: vec![1.0; 2], ..Attachment::new(rule) };
+        let attachment = Attachment::restored(rule, 1.0, vec![1.0; 2], None);
         let shares = indicators(&labels);
         let vote = Vote { shares, voters: Voters::All, weights: None, attachment };
         let training = line(&[0.0, 1.0]);

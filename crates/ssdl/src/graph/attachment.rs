@@ -4,12 +4,16 @@
 //! $$\min_a\lVert x-Da\rVert^2+\kappa\lVert a-m\rVert^2+\lambda\lVert a\rVert_1,$$
 //! and differs only in $(\kappa, m)$.
 
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::distances::each_query;
 use super::expressive::express;
 use super::learnt::Joiner;
 use super::lle::barycentres;
+use super::nearby::Cells;
 use super::neighbours::{Neighbours, squared_distance};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
@@ -28,6 +32,27 @@ pub struct Attachment<T> {
     /// One number per training sample, where the rule needs it: squared radii for heat and
     /// neighbours, potentials for learnt.
     pub memory: Vec<T>,
+    /// How much of the true neighbours the search of the training graph has found, from 0 to 1, where it
+    /// was approximate: new samples are then searched through an index. `None`: all are exact.
+    pub recall: Option<f64>,
+    pub(super) index: Index,
+}
+
+/// The index of the training samples, built when new samples first ask for it.
+#[derive(Clone, Default)]
+pub(super) struct Index(Arc<OnceLock<Cells>>);
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.get().is_some() { "built" } else { "not yet built" })
+    }
+}
+
+/// An index follows from the samples; it adds nothing of its own.
+impl PartialEq for Index {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Which training samples a new one is tied to, and how.
@@ -186,7 +211,13 @@ impl<T: Real> Attachment<T> {
     /// A rule that needs no memory.
     #[must_use]
     pub fn new(rule: Rule) -> Self {
-        Self { rule, scale: 1.0, memory: Vec::new() }
+        Self { rule, scale: 1.0, memory: Vec::new(), recall: None, index: Index::default() }
+    }
+
+    /// The same rule, with new samples searched through an index where there is a recall.
+    #[must_use]
+    pub fn with_recall(self, recall: Option<f64>) -> Self {
+        Self { recall, ..self }
     }
 
     /// The same rule, `factor` times as strong.
@@ -231,14 +262,14 @@ impl<T: Real> Attachment<T> {
 
     /// Ties each new sample to the training samples, independently of the other new samples.
     ///
-    /// Cost $nN$ per sample for the distances, and a small Newton solve each on a learnt graph.
+    /// Cost $nN$ per sample for the distances (through an index, a fraction of it), and a small Newton solve each on a learnt graph.
     ///
     /// # Errors
     /// If the learnt graph of a new sample cannot be found.
     #[inline(never)]
     pub fn anchor(&self, training: &Matrix<T>, new: &Matrix<T>) -> Result<Anchors<T>> {
         let rows = match self.rule {
-            Rule::Lle { n_neighbors } => lle_rows(training, new, n_neighbors),
+            Rule::Lle { n_neighbors } => self.lle_rows(training, new, n_neighbors),
             Rule::Heat { n_neighbors, width, shift } => {
                 self.both_ways(training, new, n_neighbors, |x, tied| {
                     exponents(training, x, tied.into_iter(), (width, shift))
@@ -248,7 +279,7 @@ impl<T: Real> Attachment<T> {
                 self.both_ways(training, new, n_neighbors, |_, tied| Anchor::equal(tied))
             }
             Rule::Neighbours { n_neighbors, both_ways: false } => {
-                let lists = Neighbours::between(training, new, n_neighbors);
+                let lists = self.nearest(training, new, n_neighbors);
                 let row = |i| Anchor::equal(lists.of(i).iter().map(|&j| j as usize).collect());
                 (0..lists.len()).map(row).collect()
             }
@@ -283,6 +314,9 @@ impl<T: Real> Attachment<T> {
         k: usize,
         tie: impl Fn(&[T], Vec<usize>) -> Anchor + Sync,
     ) -> Vec<Anchor> {
+        if self.recall.is_some() {
+            return self.both_ways_nearby(training, new, k, tie);
+        }
         let neighbours = Neighbours::between(training, new, k);
         each_query(training, new, |i, near| {
             let (list, x): (&[u32], _) = match neighbours.k() {
@@ -297,19 +331,72 @@ impl<T: Real> Attachment<T> {
             tie(x, counted.map(|(j, _)| j).collect())
         })
     }
-}
 
-fn lle_rows<T: Real>(training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Anchor> {
-    let neighbours = Neighbours::between(training, new, n_neighbors);
-    let weights = barycentres(training, new, &neighbours);
-    let k = neighbours.k();
-    let row = |i: usize| {
-        let weights = weights[i * k..][..k].iter().map(|w| w.wide());
-        let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
-        let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
-        Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
-    };
-    (0..new.columns()).map(row).collect()
+    /// As `both_ways`, through the index: those that would count the new sample are looked for among
+    /// three times as many as it counts itself, and some more.
+    fn both_ways_nearby(
+        &self,
+        training: &Matrix<T>,
+        new: &Matrix<T>,
+        k: usize,
+        tie: impl Fn(&[T], Vec<usize>) -> Anchor + Sync,
+    ) -> Vec<Anchor> {
+        let (kept, found) = self.index(training).nearest(training, new, k);
+        let lists = (0..new.columns()).into_par_iter().map(|i| {
+            let near = found[i * kept..][..kept].iter().enumerate();
+            let counted = near.filter(|(at, (squared, j))| {
+                let radius = self.memory.get(*j as usize);
+                *at < k || radius.is_some_and(|radius| *squared < radius.wide())
+            });
+            let mut tied: Vec<usize> = counted.map(|(_, (_, j))| *j as usize).collect();
+            tied.sort_unstable();
+            tie(new.column(i), tied)
+        });
+        lists.collect()
+    }
+
+    /// The `k` nearest training samples of new ones, by the search that the graph was built with.
+    pub(crate) fn nearest(&self, training: &Matrix<T>, new: &Matrix<T>, k: usize) -> Neighbours {
+        if self.recall.is_none() || training.columns() == 0 {
+            return Neighbours::between(training, new, k);
+        }
+        let k = k.min(training.columns());
+        let (kept, found) = self.index(training).nearest(training, new, k);
+        Neighbours::sorted(k, found.chunks(kept.max(1)).map(|list| &list[..k]))
+    }
+
+    /// The index of the training samples; it is kept, so they must be the same in every call.
+    fn index(&self, training: &Matrix<T>) -> &Cells {
+        self.index.0.get_or_init(|| Cells::new(training))
+    }
+
+    /// The same rule among some of the training samples.
+    #[must_use]
+    pub(crate) fn among(&self, places: &[usize]) -> Self {
+        let memory = match self.memory.is_empty() {
+            true => Vec::new(),
+            false => places.iter().map(|&place| self.memory[place]).collect(),
+        };
+        Self { memory, index: Index::default(), ..self.clone() }
+    }
+
+    /// From a file.
+    pub(crate) fn restored(rule: Rule, scale: f64, memory: Vec<T>, recall: Option<f64>) -> Self {
+        Self { scale, memory, recall, ..Self::new(rule) }
+    }
+
+    fn lle_rows(&self, training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Anchor> {
+        let neighbours = self.nearest(training, new, n_neighbors);
+        let weights = barycentres(training, new, &neighbours);
+        let k = neighbours.k();
+        let row = |i: usize| {
+            let weights = weights[i * k..][..k].iter().map(|w| w.wide());
+            let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
+            let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
+            Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
+        };
+        (0..new.columns()).map(row).collect()
+    }
 }
 
 fn exponents<T: Real>(

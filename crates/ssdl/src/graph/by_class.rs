@@ -4,6 +4,7 @@
 //! each sample's own: within a class $W_{ij}=\alpha_{ij}/N_c$, $B_{ij}=\alpha_{ij}(1/N_l-1/N_c)$; between
 //! classes $W_{ij}=0$, $B_{ij}=1/N_l$. The part between classes joins all pairs, but needs only sums.
 
+use super::Search;
 use super::heat::nearest_pairs;
 use super::laplacian::combine;
 use super::local::weight;
@@ -33,14 +34,15 @@ impl<T: Real> ByClass<T> {
     pub fn new(samples: &Matrix<T>, labels: &Labels, n_neighbors: usize) -> Self {
         let known = labels.labelled();
         let labelled = samples.select_columns(&known);
-        let radii = nearest_pairs(&labelled, n_neighbors).1;
+        let radii = nearest_pairs(&labelled, n_neighbors, Search::Auto).radii;
         let (counts, n_labelled) = (labels.counts(), labels.n_labelled() as f64);
         let mut rows: Vec<Vec<(usize, T)>> = vec![Vec::new(); samples.columns()];
         for (class, &count) in counts.iter().enumerate() {
             let own: Vec<usize> =
                 (0..known.len()).filter(|&i| labels.assigned()[known[i]] == Some(class)).collect();
             let share = 2.0 / count.max(1) as f64 - 1.0 / n_labelled;
-            let (pairs, _) = nearest_pairs(&labelled.select_columns(&own), WITHIN);
+            let class = labelled.select_columns(&own);
+            let pairs = nearest_pairs(&class, WITHIN, Search::Auto).pairs;
             for (late, row) in pairs.iter().enumerate() {
                 for &(early, squared) in row {
                     let (i, j) = (own[late], own[early]);

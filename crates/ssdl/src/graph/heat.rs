@@ -3,13 +3,20 @@
 use super::attachment::exponent;
 use super::neighbours::squared_distance;
 use super::width::Width;
-use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
-/// For each sample, earlier samples that it is joined to, with their squared distances.
-pub(super) type Pairs = Vec<Vec<(usize, f64)>>;
+/// Who is near whom.
+pub(super) struct Pairs<T> {
+    /// For each sample, earlier samples that it is joined to, with their squared distances.
+    pub pairs: Vec<Vec<(usize, f64)>>,
+    /// For each sample the squared distance of its last neighbour.
+    pub radii: Vec<T>,
+    /// How much of it an approximate search has found; `None` after an exact one.
+    pub recall: Option<f64>,
+}
 
 /// $W_{ij}=e^{-\lVert x_i-x_j\rVert^2/2\sigma^2}$ where $j$ is among the $k$ nearest of $i$ *or* $i$
 /// among those of $j$; $L=\operatorname{diag}(W1)-W$.
@@ -19,6 +26,8 @@ pub struct Heat {
     pub n_neighbors: usize,
     /// σ.
     pub width: Width,
+    /// How neighbours are searched.
+    pub search: Search,
 }
 
 impl<T: Real> Graph<T> for Heat {
@@ -26,24 +35,25 @@ impl<T: Real> Graph<T> for Heat {
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
         check("width", self.width, Allowed::Above(0.0))?;
         let width = self.width.resolve(samples);
-        let (pairs, memory) = nearest_pairs(samples, self.n_neighbors);
+        let Pairs { pairs, radii: memory, recall } =
+            nearest_pairs(samples, self.n_neighbors, self.search);
         let (weights, shift) = of_pairs(&pairs, width);
         let rule = Rule::Heat { n_neighbors: self.n_neighbors, width, shift };
         Ok(Connected {
             laplacian: Laplacian::from_affinities(weights),
-            attachment: Attachment { memory, ..Attachment::new(rule) },
+            attachment: Attachment { memory, recall, ..Attachment::new(rule) },
         })
     }
 }
 
 /// Pairs $(i,j)$, $j<i$, of which one is among the $k$ nearest of the other, with their squared
-/// distances; and for each sample the squared distance of its last neighbour.
-pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize) -> (Pairs, Vec<T>) {
-    let neighbours = Neighbours::within(samples, k);
+/// distances.
+pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize, search: Search) -> Pairs<T> {
+    let (neighbours, recall) = Neighbours::search(samples, k, search);
     let n = samples.columns();
     let near = |i: usize| if neighbours.k() > 0 { neighbours.of(i) } else { &[] };
     // A pair is recorded once, by the later of the two; mirrored below.
-    let mut pairs: Pairs = vec![Vec::new(); n];
+    let mut pairs: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
     let mut radii = Vec::with_capacity(n);
     for i in 0..n {
         let mut radius = 0.0;
@@ -59,7 +69,7 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize) -> (Pairs, V
         row.sort_by_key(|(j, _)| *j);
         row.dedup_by_key(|(j, _)| *j);
     }
-    (pairs, radii)
+    Pairs { pairs, radii, recall }
 }
 
 /// Heat weights of pairs $(i,j)$, $j<i$, with their squared distances: symmetric, and multiplied by

@@ -1,6 +1,6 @@
 //! The choice of a graph by knobs, for every method that has one.
 
-use super::{Connected, Expressive, Graph, Heat, LearntGraph, Lle, Threshold, Width};
+use super::{Connected, Expressive, Graph, Heat, LearntGraph, Lle, Search, Threshold, Width};
 use crate::knobs::Knobbed;
 use crate::{Matrix, Real, Result};
 
@@ -42,6 +42,8 @@ crate::knobs! {
         graph "": GraphChoice = GraphChoice::Lle, OneOf(GraphChoice::WORDS);
         /// Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less one.
         n_neighbors "k": usize = 8, WholeFrom(1);
+        /// Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
+        neighbours "": Search = Search::Auto, OneOf(Search::WORDS);
         /// Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         width "σ sigma": Width = Width::Relative(1.0), Above(0.0);
         /// Share of all pairs of samples that a `threshold` graph joins.
@@ -83,10 +85,18 @@ impl GraphKnobs {
     #[must_use]
     #[inline(never)]
     pub fn choose<T: Real>(&self) -> Box<dyn Graph<T>> {
-        let Self { n_neighbors, width, percentile, smoothness, self_sparsity, .. } = *self;
+        let Self {
+            n_neighbors,
+            neighbours: search,
+            width,
+            percentile,
+            smoothness,
+            self_sparsity,
+            ..
+        } = *self;
         match self.graph {
-            GraphChoice::Lle => Box::new(Lle { n_neighbors }),
-            GraphChoice::Heat => Box::new(Heat { n_neighbors, width }),
+            GraphChoice::Lle => Box::new(Lle { n_neighbors, search }),
+            GraphChoice::Heat => Box::new(Heat { n_neighbors, width, search }),
             GraphChoice::Threshold => Box::new(Threshold { percentile, width }),
             GraphChoice::Learnt => Box::new(LearntGraph { smoothness }),
             GraphChoice::Expressive => Box::new(Expressive { sparsity: self_sparsity }),

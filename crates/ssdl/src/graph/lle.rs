@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::matrix::{Matrix, dot};
 use crate::sparse::Csr;
 use crate::wide::wide;
@@ -24,14 +24,18 @@ const REGULARISATION: f64 = 1e-3;
 pub struct Lle {
     /// Neighbours per sample, $k$; cut to $N-1$.
     pub n_neighbors: usize,
+    /// How they are searched.
+    pub search: Search,
 }
 
 impl<T: Real> Graph<T> for Lle {
     #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
+        let (neighbours, recall) = Neighbours::search(samples, self.n_neighbors, self.search);
+        let rule = Rule::Lle { n_neighbors: self.n_neighbors };
         Ok(Connected {
-            laplacian: laplacian(samples, &Neighbours::within(samples, self.n_neighbors)),
-            attachment: Attachment::new(Rule::Lle { n_neighbors: self.n_neighbors }),
+            laplacian: laplacian(samples, &neighbours),
+            attachment: Attachment { recall, ..Attachment::new(rule) },
         })
     }
 }

@@ -1,6 +1,7 @@
 //! A heat kernel in which every sample has its own width: the distance of its $k$-th neighbour.
 
-use super::heat::nearest_pairs;
+use super::Search;
+use super::heat::{Pairs, nearest_pairs};
 use crate::sparse::Csr;
 use crate::{Matrix, Real};
 
@@ -9,7 +10,7 @@ use crate::{Matrix, Real};
 #[must_use]
 #[inline(never)]
 pub fn local_affinities<T: Real>(samples: &Matrix<T>, n_neighbors: usize) -> Csr<T> {
-    let (pairs, radii) = nearest_pairs(samples, n_neighbors);
+    let Pairs { pairs, radii, .. } = nearest_pairs(samples, n_neighbors, Search::Auto);
     let lower = pairs.iter().enumerate().map(|(i, row)| {
         let weigh = |(j, squared): &(usize, f64)| (*j, T::of(weight(*squared, &radii, i, *j)));
         row.iter().map(weigh).filter(|(_, w)| *w >= T::min_positive_value()).collect::<Vec<_>>()

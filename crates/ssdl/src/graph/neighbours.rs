@@ -6,7 +6,10 @@
 
 use rayon::prelude::*;
 
+use super::nearby;
+use super::single::Single;
 use crate::matrix::{Matrix, View};
+use crate::stop::Armed;
 use crate::wide::wide;
 use crate::{Error, Real, Result, stop};
 
@@ -15,6 +18,37 @@ const QUERIES: usize = 256;
 const REFERENCES: usize = 512;
 /// Candidates beyond k that the fast pass keeps, so that its rounding seldom decides.
 const SPARE: usize = 8;
+
+/// Samples up to which the search is exact if left to choose.
+const EXACT_UP_TO: usize = 20_000;
+/// Below this many samples a forest has nothing to gain.
+const FEW: usize = 512;
+/// Samples whose lists are searched exactly to estimate how much an approximate search has missed.
+const CHECKED: usize = 200;
+
+crate::choice! {
+    /// How nearest neighbours are searched.
+    pub enum Search {
+        /// Exactly up to 20,000 samples, approximately beyond.
+        Auto = "auto",
+        /// By comparing all pairs.
+        Exact = "exact",
+        /// Along a forest of random cuts and from neighbour to neighbour; hardly any is missed.
+        Approximate = "approximate",
+    }
+}
+
+impl Search {
+    /// Whether this many samples are searched approximately.
+    #[must_use]
+    pub fn is_approximate(self, n_samples: usize) -> bool {
+        match self {
+            Self::Auto => n_samples > EXACT_UP_TO,
+            Self::Exact => false,
+            Self::Approximate => true,
+        }
+    }
+}
 
 /// The nearest neighbours of a set of samples, nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +65,72 @@ impl Neighbours {
     #[inline(never)]
     pub fn within<T: Real>(samples: &Matrix<T>, k: usize) -> Self {
         let k = k.min(samples.columns().saturating_sub(1));
-        Self::search(samples, samples, k, true)
+        Self::compare(samples, samples, k, true)
+    }
+
+    /// As [`within`](Neighbours::within), without comparing all pairs: about one in a hundred is missed.
+    ///
+    /// The distances that order a list are exact, ties go to the smaller index. Cost about
+    /// $nN\log N$, memory $O(kN)$; the same bits on any number of threads.
+    #[must_use]
+    #[inline(never)]
+    pub fn nearby<T: Real>(samples: &Matrix<T>, k: usize) -> Self {
+        let k = k.min(samples.columns().saturating_sub(1));
+        if samples.columns() < FEW.max(4 * k) || k == 0 || !nearby::can_measure(samples) {
+            return Self::within(samples, k);
+        }
+        Self { k, indices: nearby::within(samples, k) }
+    }
+
+    /// The `k` nearest other samples by the search that is chosen, and how many of the true ones an
+    /// approximate search has found, from 0 to 1; `None` after an exact one.
+    #[must_use]
+    #[inline(never)]
+    pub fn search<T: Real>(samples: &Matrix<T>, k: usize, search: Search) -> (Self, Option<f64>) {
+        if !search.is_approximate(samples.columns()) {
+            return (Self::within(samples, k), None);
+        }
+        let found = Self::nearby(samples, k);
+        let recall = found.recall(samples);
+        (found, Some(recall))
+    }
+
+    /// The share of the true neighbours that these lists of training samples hold, estimated from 200
+    /// samples that are searched exactly. One that is as near as the last true one counts as true.
+    #[must_use]
+    #[inline(never)]
+    pub fn recall<T: Real>(&self, samples: &Matrix<T>) -> f64 {
+        let count = samples.columns().min(CHECKED);
+        if self.k == 0 || count == 0 || stop::armed().is_set() {
+            return 1.0;
+        }
+        let chosen: Vec<usize> = (0..count).map(|at| at * samples.columns() / count).collect();
+        let queries = samples.select_columns(&chosen);
+        let exact = Self::between(samples, &queries, self.k + 1);
+        let found: usize = chosen
+            .iter()
+            .enumerate()
+            .map(|(at, &i)| {
+                let distance =
+                    |j: &u32| squared_distance(samples.column(i), samples.column(*j as usize));
+                let others = exact.of(at).iter().filter(|j| **j as usize != i).take(self.k);
+                let last = others.map(distance).fold(0.0, f64::max);
+                self.of(i).iter().filter(|j| distance(j) <= last).count()
+            })
+            .sum();
+        found as f64 / (count * self.k) as f64
     }
 
     /// The `k` nearest of `samples` for every column of `new`; $k$ is cut to $N$.
     #[must_use]
     #[inline(never)]
     pub fn between<T: Real>(samples: &Matrix<T>, new: &Matrix<T>, k: usize) -> Self {
-        Self::search(samples, new, k.min(samples.columns()), false)
+        Self::compare(samples, new, k.min(samples.columns()), false)
+    }
+
+    /// From lists of the same length, nearest first.
+    pub(super) fn sorted<'a>(k: usize, lists: impl Iterator<Item = &'a [(f64, u32)]>) -> Self {
+        Self { k, indices: lists.flatten().map(|(_, j)| *j).collect() }
     }
 
     /// Takes neighbour lists found elsewhere (by another index or metric).
@@ -91,7 +183,7 @@ impl Neighbours {
         &self.indices[i * self.k..][..self.k]
     }
 
-    fn search<T: Real>(samples: &Matrix<T>, new: &Matrix<T>, k: usize, same: bool) -> Self {
+    fn compare<T: Real>(samples: &Matrix<T>, new: &Matrix<T>, k: usize, same: bool) -> Self {
         let mut indices = vec![0; new.columns() * k];
         if k > 0 {
             let fast = Fast::new(samples, new, same);
@@ -100,7 +192,7 @@ impl Neighbours {
                 if stop.is_set() {
                     any_others(tile * QUERIES, samples.columns(), k, out);
                 } else {
-                    fast.tile(tile * QUERIES, k, out);
+                    fast.tile(tile * QUERIES, k, out, &stop);
                 }
             });
         }
@@ -109,7 +201,7 @@ impl Neighbours {
 }
 
 /// Lists of the right form for a search that is cut short: the next samples, none of them twice.
-fn any_others(first: usize, count: usize, k: usize, out: &mut [u32]) {
+pub(super) fn any_others(first: usize, count: usize, k: usize, out: &mut [u32]) {
     for (query, list) in out.chunks_mut(k).enumerate() {
         let others = (1..=k).map(|step| ((first + query + step) % count) as u32);
         list.iter_mut().zip(others).for_each(|(slot, other)| *slot = other);
@@ -132,14 +224,15 @@ fn offer<D: PartialOrd + Copy>(best: &mut Vec<Candidate<D>>, capacity: usize, ne
     best.insert(at, new);
 }
 
-/// Both sets of samples, centred and scaled into single precision.
+/// Both sets of samples, read a tile at a time in single precision.
 struct Fast<'a, T> {
     samples: &'a Matrix<T>,
     new: &'a Matrix<T>,
     same: bool,
-    references: Matrix<f32>,
-    queries: Option<Matrix<f32>>,
+    single: Single,
     reference_norms: Vec<f32>,
+    /// The largest of them.
+    farthest: f64,
     /// Squared scaled length: scaled distance times this is the true one.
     unit: f64,
     /// Bound on the rounding error of one scaled squared distance, per squared length.
@@ -148,64 +241,52 @@ struct Fast<'a, T> {
 
 impl<'a, T: Real> Fast<'a, T> {
     fn new(samples: &'a Matrix<T>, new: &'a Matrix<T>, same: bool) -> Self {
-        let n = samples.rows();
-        let mut mean = vec![0.0f64; n];
-        for x in samples.iter_columns() {
-            mean.iter_mut().zip(x).for_each(|(m, v)| *m += v.wide());
-        }
-        mean.iter_mut().for_each(|m| *m /= samples.columns() as f64);
-        // Centring takes the common part out before it can cancel; scaling keeps squares in range.
-        let largest =
-            [samples, new].iter().flat_map(|m| m.iter_columns()).fold(0.0f64, |top, x| {
-                x.iter().zip(&mean).fold(top, |top, (v, m)| top.max((v.wide() - m).abs()))
-            });
-        let scale = if largest > 0.0 && largest.is_finite() { 1.0 / largest } else { 1.0 };
-        let convert = |from: &Matrix<T>| {
-            let mut to = Matrix::<f32>::zeros(n, from.columns());
-            to.par_columns_mut().enumerate().for_each(|(j, out)| {
-                for ((out, v), m) in out.iter_mut().zip(from.column(j)).zip(&mean) {
-                    *out = ((v.wide() - m) * scale) as f32;
-                }
-            });
-            to
-        };
-        let references = convert(samples);
-        let reference_norms =
-            references.iter_columns().map(|x| crate::matrix::squared_norm(x) as f32).collect();
+        let single = Single::new(samples, (!same).then_some(new));
+        let reference_norms = single.norms(samples);
+        let farthest = reference_norms.iter().fold(0.0f32, |a, &b| a.max(b));
         Self {
             samples,
             new,
             same,
-            references,
-            queries: (!same).then(|| convert(new)),
             reference_norms,
-            unit: 1.0 / (scale * scale),
-            rounding: (n as f64 + 8.0) * f64::from(f32::EPSILON),
+            farthest: f64::from(farthest),
+            unit: 1.0 / (single.scale * single.scale),
+            rounding: (samples.rows() as f64 + 8.0) * f64::from(f32::EPSILON),
+            single,
         }
     }
 
     /// Fills the lists of the queries that start at `first`.
-    fn tile(&self, first: usize, k: usize, out: &mut [u32]) {
-        let n = self.samples.rows();
-        let queries = self.queries.as_ref().unwrap_or(&self.references);
+    fn tile(&self, first: usize, k: usize, out: &mut [u32], stop: &Armed) {
+        let (n, total) = (self.samples.rows(), self.samples.columns());
         let count = out.len() / k;
-        let tile = queries.column_range(first..first + count);
+        let mut queries = vec![0.0; n * count];
+        self.single.block(self.new, first, count, &mut queries);
+        let tile = View::of_columns(&queries, n, count);
         let mut best: Vec<Vec<Candidate<f32>>> = vec![Vec::with_capacity(k + SPARE + 1); count];
-        let mut products = Matrix::<f32>::zeros(REFERENCES.min(self.samples.columns()), count);
-        for start in (0..self.samples.columns()).step_by(REFERENCES) {
-            let end = (start + REFERENCES).min(self.samples.columns());
-            if products.rows() != end - start {
-                products = Matrix::zeros(end - start, count);
+        let mut products = Matrix::<f32>::zeros(REFERENCES.min(total), count);
+        let mut block = vec![0.0; n * REFERENCES.min(total)];
+        for start in (0..total).step_by(REFERENCES) {
+            if stop.is_set() {
+                return any_others(first, total, k, out);
             }
-            let block = &self.references.as_slice()[start * n..end * n];
-            products.set_product_here(View::of_columns(block, n, end - start).flip(), tile);
+            let size = REFERENCES.min(total - start);
+            products.reshape(size, count);
+            self.single.block(self.samples, start, size, &mut block);
+            let block = View::of_columns(&block[..n * size], n, size);
+            products.set_product_here(block.flip(), tile);
             for (q, best) in best.iter_mut().enumerate() {
                 self.scan(first + q, start, products.column(q), k + SPARE, best);
             }
         }
-        for (q, (best, out)) in best.iter().zip(out.chunks_mut(k)).enumerate() {
+        let found = best.iter().zip(out.chunks_mut(k)).zip(queries.chunks(n.max(1)));
+        for (q, ((best, out), x)) in found.enumerate() {
+            if stop.is_set() {
+                any_others(first + q, total, k, out);
+                continue;
+            }
             let found =
-                self.confirm(first + q, k, best).unwrap_or_else(|| self.direct(first + q, k));
+                self.confirm((first + q, x), k, best).unwrap_or_else(|| self.direct(first + q, k));
             out.copy_from_slice(&found);
         }
     }
@@ -234,7 +315,12 @@ impl<'a, T: Real> Fast<'a, T> {
     }
 
     /// Measures the candidates in full; `None` if rounding might have hidden a nearer sample.
-    fn confirm(&self, query: usize, k: usize, best: &[Candidate<f32>]) -> Option<Vec<u32>> {
+    fn confirm(
+        &self,
+        (query, scaled): (usize, &[f32]),
+        k: usize,
+        best: &[Candidate<f32>],
+    ) -> Option<Vec<u32>> {
         let mut exact: Vec<Candidate<f64>> = wide(
             #[inline(always)]
             || best.iter().map(|&(_, j)| (self.distance(query, j as usize), j)).collect(),
@@ -242,10 +328,8 @@ impl<'a, T: Real> Fast<'a, T> {
         exact.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         let everything = best.len() + usize::from(self.same) >= self.samples.columns();
         if !everything {
-            let queries = self.queries.as_ref().unwrap_or(&self.references);
-            let own = crate::matrix::squared_norm(queries.column(query));
-            let far = self.reference_norms.iter().fold(0.0f32, |a, &b| a.max(b));
-            let slack = self.rounding * (own.sqrt() + f64::from(far).sqrt()).powi(2);
+            let own = crate::matrix::squared_norm(scaled);
+            let slack = self.rounding * (own.sqrt() + self.farthest.sqrt()).powi(2);
             let nearest_left_out = (f64::from(best.last()?.0) + own - slack) * self.unit;
             if exact[k - 1].0.partial_cmp(&nearest_left_out) != Some(std::cmp::Ordering::Less) {
                 return None;
@@ -278,15 +362,17 @@ impl<'a, T: Real> Fast<'a, T> {
 #[inline(always)]
 pub(super) fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
     let mut lanes = [0.0f64; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let square = |a: T, b: T| {
-        let d = a.wide() - b.wide();
-        d * d
-    };
-    let tail: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(&a, &b)| square(a, b)).sum();
-    for (a, b) in xs.zip(ys) {
+    let (xs, x_tail) = x.as_chunks::<8>();
+    let (ys, y_tail) = y.as_chunks::<8>();
+    let mut tail = 0.0f64;
+    for at in 0..x_tail.len().min(y_tail.len()) {
+        let d = x_tail[at].wide() - y_tail[at].wide();
+        tail += d * d;
+    }
+    for at in 0..xs.len().min(ys.len()) {
         for lane in 0..8 {
-            lanes[lane] += square(a[lane], b[lane]);
+            let d = xs[at][lane].wide() - ys[at][lane].wide();
+            lanes[lane] += d * d;
         }
     }
     lanes.iter().sum::<f64>() + tail

@@ -1,7 +1,7 @@
 //! Heat weights between nearest neighbours of one class.
 
-use super::Laplacian;
 use super::heat::{nearest_pairs, of_pairs};
+use super::{Laplacian, Search};
 use crate::{Matrix, Real};
 
 /// The Laplacian, of trace $N$, of the graph that joins each sample to its $k$ nearest of the same class
@@ -22,8 +22,9 @@ pub fn heat_within_classes<T: Real>(
     }
     let mut pairs = vec![Vec::new(); n];
     for own in members {
-        let (found, _) = nearest_pairs(&samples.select_columns(&own), n_neighbors);
-        for (late, row) in found.into_iter().enumerate() {
+        let class = samples.select_columns(&own);
+        let found = nearest_pairs(&class, n_neighbors, Search::Auto);
+        for (late, row) in found.pairs.into_iter().enumerate() {
             pairs[own[late]] = row.into_iter().map(|(early, z)| (own[early], z)).collect();
         }
     }

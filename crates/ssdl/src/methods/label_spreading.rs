@@ -6,7 +6,7 @@
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::{Balance, BalanceKnobs, Decision, Spread, Vote, Voters, scale_columns};
 use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};
-use crate::graph::{Connected, Equal, Graph, Heat, Neighbours, Width};
+use crate::graph::{Connected, Equal, Graph, Heat, Neighbours, Search, Width};
 use crate::{Error, Matrix, Real, Result};
 
 crate::choice! {
@@ -31,6 +31,8 @@ crate::knobs! {
         kernel "": Kernel = Kernel::Heat, OneOf(Kernel::WORDS);
         /// Neighbours per sample, counted from either side; at most the number of samples less one.
         n_neighbors "k": usize = 5, WholeFrom(1);
+        /// Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
+        neighbours "": Search = Search::Auto, OneOf(Search::WORDS);
         /// Width of the `heat` kernel; `0.2x` is a fifth of the mean distance.
         width "σ sigma": Width = Width::Relative(0.2), Above(0.0);
         /// Share that comes from the neighbours rather than from a sample's own label.
@@ -147,11 +149,11 @@ impl Learner for LabelSpreading {
 
 impl LabelSpreading {
     fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Connected<T>> {
-        let Self { n_neighbors, width, .. } = *self;
+        let Self { n_neighbors, width, neighbours: search, .. } = *self;
         match (given.graph, self.kernel) {
             (Some(graph), _) => graph.build(&given.samples),
-            (None, Kernel::Heat) => Heat { n_neighbors, width }.build(&given.samples),
-            (None, Kernel::Neighbours) => Equal { n_neighbors }.build(&given.samples),
+            (None, Kernel::Heat) => Heat { n_neighbors, width, search }.build(&given.samples),
+            (None, Kernel::Neighbours) => Equal { n_neighbors, search }.build(&given.samples),
         }
     }
 }

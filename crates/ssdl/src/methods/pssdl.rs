@@ -14,7 +14,7 @@ use crate::fit::{
     Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie, Turns,
     squared_lengths,
 };
-use crate::graph::{ByClass, Connected, Graph, Heat, Laplacian, Width};
+use crate::graph::{ByClass, Connected, Graph, Heat, Laplacian, Search, Width};
 use crate::matrix::{absolute_sum, axpy, dot};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
@@ -113,7 +113,8 @@ impl Learner for Pssdl {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
         let Connected { laplacian, attachment } = turns.graph(self.max_iterations, |_| {
-            let heat = Heat { n_neighbors: self.n_neighbors, width: self.width };
+            let (n_neighbors, width) = (self.n_neighbors, self.width);
+            let heat = Heat { n_neighbors, width, search: Search::Auto };
             let built = match given.graph {
                 Some(graph) => graph.build(samples)?,
                 None => heat.build(samples)?,

@@ -190,13 +190,7 @@ fn near<T: Real>(
     among: &[usize],
     samples: &Matrix<T>,
 ) -> Result<Vec<Vec<Neighbour<T>>>> {
-    let memory = if attachment.memory.is_empty() {
-        Vec::new()
-    } else {
-        among.iter().map(|&place| attachment.memory[place]).collect()
-    };
-    let attachment = Attachment { memory, ..attachment.clone() };
-    let anchors = attachment.anchor(&training.select_columns(among), samples)?;
+    let anchors = attachment.among(among).anchor(&training.select_columns(among), samples)?;
     let of =
         |j| anchors.of(j).map(|(at, weight)| Neighbour { sample: among[at], weight }).collect();
     Ok((0..samples.columns()).map(of).collect())

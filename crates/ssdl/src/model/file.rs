@@ -155,6 +155,7 @@ impl<T: Real> Model<T> {
             attachment: self.attachment().map(|attachment| SavedAttachment {
                 rule: attachment.rule,
                 scale: attachment.scale,
+                recall: attachment.recall,
             }),
             decision: self.decision.saved(),
             calibration: self.calibration,
@@ -305,15 +306,16 @@ impl Parts<'_> {
     }
 
     fn attachment<T: Real>(&self, n_samples: usize) -> Result<Attachment<T>> {
-        let Some(SavedAttachment { rule, scale }) = self.header.attachment else {
+        let Some(SavedAttachment { rule, scale, recall }) = self.header.attachment else {
             return Err(refuse(self.path, &"it does not say how new samples join its graph"));
         };
-        if !rule.is_sound() || !scale.is_finite() || scale < 0.0 {
+        let known = recall.is_none_or(|recall| (0.0..=1.0).contains(&recall));
+        if !rule.is_sound() || !scale.is_finite() || scale < 0.0 || !known {
             return Err(refuse(self.path, &"the rule by which samples join its graph is invalid"));
         }
         let memory =
             if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };
-        Ok(Attachment { rule, scale, memory })
+        Ok(Attachment::restored(rule, scale, memory, recall))
     }
 
     fn labels(&self) -> Result<Labels> {

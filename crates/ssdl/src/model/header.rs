@@ -65,6 +65,9 @@ pub(super) struct SavedAttachment {
     #[serde(flatten)]
     pub rule: Rule,
     pub scale: f64,
+    /// Where neighbours were searched approximately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
 }
 
 /// Only what must be known before the rest is read.

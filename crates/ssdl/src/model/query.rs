@@ -8,7 +8,7 @@
 //! sum is submodular.
 
 use super::Model;
-use crate::graph::{Connected, Graph, Heat, Width};
+use crate::graph::{Connected, Graph, Heat, Search, Width};
 use crate::sparse::Csr;
 use crate::{Matrix, Prediction, Real, Result};
 
@@ -19,7 +19,8 @@ const WIDTH: f64 = 0.5;
 
 impl<T: Real> Model<T> {
     /// The `n` unlabelled training samples whose labels would help most, best first; fewer if there
-    /// are no more. Cost $O(pN^2)$ for the neighbours, then $O(nN)$.
+    /// are no more. Cost $O(pN^2)$ for the neighbours (up to 20,000 samples, hardly
+    /// more than $O(pN)$ beyond), then $O(nN)$.
     ///
     /// # Errors
     /// None is known for a fitted model.
@@ -64,7 +65,8 @@ pub fn representatives<T: Real>(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let graph = Heat { n_neighbors: REACH, width: Width::Relative(WIDTH) };
+    let width = Width::Relative(WIDTH);
+    let graph = Heat { n_neighbors: REACH, width, search: Search::Auto };
     let Connected { laplacian, .. } = graph.build(samples)?;
     let empty = Csr::from_rows(count, (0..count).map(|_| []));
     let near = laplacian.affinities().unwrap_or(&empty);

@@ -3,7 +3,7 @@
 use crate::common::graphs::{built, dense, squared};
 use crate::common::{Recorder, assert_close, clouds, noise, options};
 use ssdl::graph::GraphChoice;
-use ssdl::graph::{Connected, Graph, Heat, Portrait, Threshold, Width};
+use ssdl::graph::{Connected, Graph, Heat, Portrait, Search, Threshold, Width};
 use ssdl::methods::GraphSc;
 use ssdl::prelude::*;
 use ssdl::{Matrix, Real};
@@ -71,7 +71,7 @@ fn heat_in<T: Real>() {
         let joined = |i: usize, j: usize| near[i].contains(&j) || near[j].contains(&i);
         for width in [Width::Absolute(1.3), Width::Relative(0.4)] {
             let sigma = if let Width::Relative(times) = width { times * mean } else { 1.3 };
-            let graph = Heat { n_neighbors: k, width };
+            let graph = Heat { n_neighbors: k, width, search: Search::Auto };
             let plain = built(&graph, &samples).at_strength(false);
             let formula = expected(&samples, sigma, joined);
             let what = format!("k {k}, {width:?}, {}", T::NAME);
@@ -148,7 +148,7 @@ fn pairs_at_exactly_the_radius_are_not_joined() {
 /// Both kernels at this width.
 fn kernels<T: Real>(width: Width) -> [(&'static str, Box<dyn Graph<T>>); 2] {
     [
-        ("heat", Box::new(Heat { n_neighbors: 4, width })),
+        ("heat", Box::new(Heat { n_neighbors: 4, width, search: Search::Auto })),
         ("threshold", Box::new(Threshold { percentile: 0.2, width })),
     ]
 }
@@ -227,7 +227,7 @@ fn out_of_sample_in<T: Real>() {
     let samples = all.select_columns(&(0..40).collect::<Vec<_>>());
     let new = all.select_columns(&(40..100).collect::<Vec<_>>());
     let (k, sigma) = (3, 1.1);
-    let graph = Heat { n_neighbors: k, width: Width::Absolute(sigma) };
+    let graph = Heat { n_neighbors: k, width: Width::Absolute(sigma), search: Search::Auto };
     let plain = built(&graph, &samples).at_strength(false);
     let anchors = plain.attachment.anchor(&samples, &new).unwrap();
     let radius = |j: usize| {

@@ -6,7 +6,7 @@ use crate::common::{
 };
 use ssdl::classifier::Spread;
 use ssdl::fit::Silent;
-use ssdl::graph::{Equal, Given, Graph, Heat, Width};
+use ssdl::graph::{Equal, Given, Graph, Heat, Search, Width};
 use ssdl::matrix::Cholesky;
 use ssdl::methods::{self, FitOptions};
 use ssdl::{Labels, Matrix, Model, Real, Samples};
@@ -105,9 +105,9 @@ fn agrees_with_dense<T: Real>(allowed: f64) {
     for seed in 0..4 {
         let (features, truth) = clouds::<T>(3, 4, 50, seed);
         let labels = label_first(&truth, 3, 2);
-        let heat = Heat { n_neighbors: 6, width: Width::Relative(0.4) };
+        let heat = Heat { n_neighbors: 6, width: Width::Relative(0.4), search: Search::Auto };
         let graphs: [(&str, &dyn Graph<T>); 2] =
-            [("heat", &heat), ("neighbours", &Equal { n_neighbors: 6 })];
+            [("heat", &heat), ("neighbours", &Equal { n_neighbors: 6, search: Search::Auto })];
         for (kernel, graph) in graphs {
             let common = [("kernel", kernel), ("n_neighbors", "6"), ("width", "0.4x")];
             for alpha in ["0.01", "0.1", "0.5", "0.9", "0.99", "0.999"] {

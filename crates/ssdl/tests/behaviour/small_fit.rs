@@ -9,7 +9,7 @@ use ssdl::classifier::{
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin, Quadratic};
 use ssdl::dictionary::{Block, ProjectedFista, Statistics, Update, project};
 use ssdl::fit::{Objective, Silent};
-use ssdl::graph::{Graph, Laplacian, Lle};
+use ssdl::graph::{Graph, Laplacian, Lle, Search};
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Samples};
@@ -57,7 +57,7 @@ impl Stored {
             discrimination: knob("discrimination"),
             ridge: knob("ridge"),
         };
-        let lle = Lle { n_neighbors: knob("n_neighbors") as usize };
+        let lle = Lle { n_neighbors: knob("n_neighbors") as usize, search: Search::Auto };
         Self {
             laplacian: lle.build(&samples).unwrap().laplacian,
             labels: Labels::new(crate::common::class_names(3), assigned).unwrap(),
@@ -189,7 +189,10 @@ fn follow(coder: &dyn Descent<f64>, update: &dyn Update<f64>, within: f64, what:
 /// Codes of new samples against the training graph, as the paper attaches them.
 fn check_new(stored: &Stored, state: &State, what: &str) {
     let new: Matrix<f64> = matrix(&stored.json["new_samples"]);
-    let lle = Lle { n_neighbors: stored.json["knobs"]["n_neighbors"].as_u64().unwrap() as usize };
+    let lle = Lle {
+        n_neighbors: stored.json["knobs"]["n_neighbors"].as_u64().unwrap() as usize,
+        search: Search::Auto,
+    };
     let attachment = Graph::<f64>::build(&lle, &stored.samples).unwrap().attachment;
     let anchors = attachment.anchor(&stored.samples, &new).unwrap();
     let mut rhs = Matrix::of_product(state.atoms.transposed(), new.view());

@@ -2,7 +2,8 @@
 
 use ssdl::graph::lle::barycentres;
 use ssdl::graph::{
-    Connected, Given, Graph, Heat, Laplacian, LearntGraph, Lle, Neighbours, Threshold, Width,
+    Connected, Given, Graph, Heat, Laplacian, LearntGraph, Lle, Neighbours, Search, Threshold,
+    Width,
 };
 use ssdl::sparse::Csr;
 use ssdl::{Matrix, Real};
@@ -15,13 +16,13 @@ pub type Named<T> = (&'static str, Box<dyn Graph<T>>);
 
 /// Every graph on these samples, with those given by a user in all forms.
 pub fn graphs<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<Named<T>> {
-    let heat = Heat { n_neighbors: k, width: WIDTH };
+    let heat = Heat { n_neighbors: k, width: WIDTH, search: Search::Auto };
     let ties = built(&heat, samples).laplacian.ties();
     let edges: Vec<(usize, usize, T)> = (0..ties.rows())
         .flat_map(|i| ties.row(i).filter(move |(j, _)| *j < i).map(move |(j, w)| (i, j, w)))
         .collect();
     let mut all: Vec<Named<T>> = vec![
-        ("lle", Box::new(Lle { n_neighbors: k })),
+        ("lle", Box::new(Lle { n_neighbors: k, search: Search::Auto })),
         ("heat", Box::new(heat)),
         ("threshold", Box::new(Threshold { percentile: 0.4, width: WIDTH })),
         ("learnt", Box::new(LearntGraph { smoothness: 3.0 })),

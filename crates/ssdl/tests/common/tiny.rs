@@ -4,7 +4,7 @@ use serde_json::Value;
 use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares};
 use ssdl::codes::{Coding, Margin};
 use ssdl::dictionary::project;
-use ssdl::graph::{Graph, Laplacian, Lle};
+use ssdl::graph::{Graph, Laplacian, Lle, Search};
 use ssdl::{Matrix, Real};
 
 use super::{clouds, fixture, flip, matrix, noise, numbers, sparse_noise};
@@ -96,7 +96,10 @@ impl<T: Real> Tiny<T> {
         let shares = Shares::new(&start, &assigned, sharpness);
         let weights = &classifier.weights;
         Self {
-            laplacian: Lle { n_neighbors: k as usize }.build(&samples).unwrap().laplacian,
+            laplacian: Lle { n_neighbors: k as usize, search: Search::Auto }
+                .build(&samples)
+                .unwrap()
+                .laplacian,
             gram: atoms.gram(),
             cross: Matrix::of_product(weights.view(), weights.transposed()),
             frozen: Active::new(ActivePoints::Frozen, &start, &shares),

@@ -4,7 +4,7 @@
 use crate::common::graphs::{built, dense, graphs, lle_weights};
 use crate::common::{apart, assert_close, clouds, fixture, matrix, noise, numbers};
 use ssdl::graph::lle::barycentres;
-use ssdl::graph::{Anchors, Connected, Given, Graph, Laplacian, Lle, Neighbours, Portrait};
+use ssdl::graph::{Anchors, Connected, Given, Graph, Laplacian, Lle, Neighbours, Portrait, Search};
 use ssdl::matrix::{inner, symmetric_eigen};
 use ssdl::sparse::Csr;
 use ssdl::{Matrix, Real, threads};
@@ -146,7 +146,8 @@ fn barycentres_and_laplacians_agree_with_the_oracle() {
                 .collect();
             compare_rows(&row, &case["neighbours"][i], &case["weights"][i], name);
         }
-        let l = dense(&Lle { n_neighbors: k }.build(&samples).unwrap().laplacian);
+        let l =
+            dense(&Lle { n_neighbors: k, search: Search::Auto }.build(&samples).unwrap().laplacian);
         let expected: Matrix<f64> = matrix(&case["laplacian"]);
         assert!(apart(l.as_slice(), expected.as_slice()) < 1e-8, "{name}");
         let Some(queries) = case.get("queries") else { continue };
@@ -199,7 +200,8 @@ fn twins_in<T: Real>() {
             let weight = weights.row(i).find(|(j, _)| *j == other).unwrap().1;
             assert!((weight.wide() - 0.997).abs() < 2e-3, "{weight}");
         }
-        let Connected { laplacian, attachment } = built(&Lle { n_neighbors: 3 }, &samples);
+        let Connected { laplacian, attachment } =
+            built(&Lle { n_neighbors: 3, search: Search::Auto }, &samples);
         let tie = laplacian.ties().row(3).find(|(j, _)| *j == 30).unwrap().1;
         assert!((tie.wide() - 0.997).abs() < 2e-3, "{tie}");
         let anchors = attachment.anchor(&samples, &samples.select_columns(&[7])).unwrap();

@@ -13,5 +13,6 @@ mod dictionary;
 mod graph;
 mod knobs;
 mod methods;
+mod neighbours;
 mod pursuit;
 mod weights;

@@ -25,7 +25,7 @@ use cloud::Cloud;
 use dual::{Dual, Pairs, State, answer, pull};
 use newton::{Newton, SOLVED};
 
-use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
+use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
@@ -145,7 +145,8 @@ type EdgeLists = Vec<Vec<(u32, f64)>>;
 
 /// The nearest neighbours of every sample, both ways, and the distance of the nearest pair of all.
 fn nearest_pairs<T: Real>(samples: &Matrix<T>, cloud: &Cloud, unit: f64) -> (EdgeLists, f64) {
-    let lists = Neighbours::within(samples, N_NEIGHBOURS);
+    // A start: pairs that an approximate search misses are found below.
+    let (lists, _) = Neighbours::search(samples, N_NEIGHBOURS, Search::Auto);
     let found: EdgeLists = (0..cloud.len())
         .map(|i| lists.of(i).iter().map(|&j| (j, cloud.distance(i, j as usize))).collect())
         .collect();
