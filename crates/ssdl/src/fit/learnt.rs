@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sizes, Stop};
+use super::{KeptSamples, Sizes, Stop};
 use crate::classifier::{Calibration, Decision, Known, Verdict};
 use crate::codes::Coder;
 use crate::graph::{Attachment, Graph};
@@ -151,6 +151,8 @@ pub struct Tie<T> {
     pub attachment: Attachment<T>,
     /// The reconstructions, where the graph was built from them instead of the training samples.
     pub reconstructions: Option<Matrix<T>>,
+    /// Which training samples the model keeps for it.
+    pub kept: KeptSamples,
 }
 
 /// What cross-validation chose.

@@ -1,6 +1,7 @@
 //! Bytes that a fit will need, before it starts.
 
 use super::{CodesUpdate, SolverKnobs};
+use crate::graph::{Neighbours, Search};
 
 /// The sizes of a fit; they decide how much memory it takes, and limit its knobs.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +34,22 @@ impl Sizes {
     /// included.
     ///
     /// $O(N(n+p+C+k)+np+p^2)$: the samples, the codes, what the solver keeps, scores and memberships,
-    /// the graph; the neighbour search works on a single-precision copy of the samples.
+    /// the graph. The neighbour search is over before the codes begin.
     #[must_use]
     pub fn coupled(&self, n_atoms: usize, row: usize, solver: &SolverKnobs) -> u64 {
+        let counts = (self.n_features, self.n_samples);
+        let search = if row > 0 { Neighbours::search_bytes(counts, row, Search::Auto) } else { 0 };
+        self.coupled_with(n_atoms, row, search, solver)
+    }
+
+    /// As [`coupled`](Sizes::coupled), with this many bytes for the neighbour search.
+    pub(super) fn coupled_with(
+        &self,
+        n_atoms: usize,
+        row: usize,
+        search: u64,
+        solver: &SolverKnobs,
+    ) -> u64 {
         let Self { n_features: n, n_samples, n_classes: c, .. } = *self;
         let [n, big, p, c, k] = [n, n_samples, n_atoms, c, row].map(|count| Bytes(count as u64));
         let scalar = Bytes(self.scalar as u64);
@@ -45,7 +59,6 @@ impl Sizes {
         } else {
             Bytes(0)
         };
-        let search = if k.0 > 0 { samples * Bytes(4) + k * big * Bytes(4) } else { Bytes(0) };
         let working = match (solver.coder, k.0 > 0) {
             (CodesUpdate::Coordinate, false) => p * big,
             (CodesUpdate::Coordinate, true) => Bytes(2) * p * big,
@@ -59,7 +72,7 @@ impl Sizes {
         let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
         let sums = Bytes(6) * n * p + Bytes(8) * p * p;
         let learning = p * big + working.max(evaluation) + Bytes(8) * c * big + sums;
-        (scalar * samples + graph + search.max(scalar * learning)).0
+        (scalar * samples + graph + Bytes(search).max(scalar * learning)).0
     }
 }
 

@@ -153,6 +153,14 @@ impl<T: Real> Anchors<T> {
         self.strength[i]
     }
 
+    /// The same anchors, counted among all training samples: `landmarks` are those that they were found
+    /// among.
+    pub(crate) fn of_landmarks(self, landmarks: &[u32], n_training: usize) -> Self {
+        let rows = (0..self.weights.rows())
+            .map(|i| self.weights.row(i).map(|(j, weight)| (landmarks[j] as usize, weight)));
+        Self { weights: Csr::from_rows(n_training, rows), strength: self.strength }
+    }
+
     /// From (training sample, weight) rows that need not sum to one, and their strengths.
     fn new(n_training: usize, rows: Vec<Anchor>, scale: f64) -> Self {
         let strength = rows.iter().map(|row| T::of((scale * row.strength).min(MAX_STRENGTH)));

@@ -1,6 +1,8 @@
 //! The choice of a graph by knobs, for every method that has one.
 
-use super::{Connected, Expressive, Graph, Heat, LearntGraph, Lle, Search, Threshold, Width};
+use super::{
+    Connected, Expressive, Graph, Heat, LearntGraph, Lle, Neighbours, Search, Threshold, Width,
+};
 use crate::knobs::Knobbed;
 use crate::{Matrix, Real, Result};
 
@@ -111,6 +113,16 @@ impl GraphKnobs {
                 "n_neighbors cut from {requested} to {max}: a sample has no more neighbours"
             ));
             self.n_neighbors = max;
+        }
+    }
+
+    /// Bytes of the neighbour search, beside the samples.
+    pub(crate) fn search_bytes(&self, n_features: usize, n_samples: usize) -> u64 {
+        match self.graph {
+            GraphChoice::Lle | GraphChoice::Heat | GraphChoice::Learnt => {
+                Neighbours::search_bytes((n_features, n_samples), self.n_neighbors, self.neighbours)
+            }
+            GraphChoice::Threshold | GraphChoice::Expressive => 0,
         }
     }
 

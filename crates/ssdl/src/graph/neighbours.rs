@@ -95,6 +95,19 @@ impl Neighbours {
         (found, Some(recall))
     }
 
+    /// Bytes of a search for the `k` nearest of samples with these counts of features and samples, the
+    /// samples themselves not counted.
+    #[must_use]
+    pub fn search_bytes((n_features, n): (usize, usize), k: usize, search: Search) -> u64 {
+        let lists = (4 * k as u64 + 4).saturating_mul(n as u64);
+        let beside = match search.is_approximate(n) {
+            true => nearby::bytes((n_features, n), k),
+            // A tile of distances, and the samples of both its sides.
+            false => 4 * (n_features * (QUERIES + REFERENCES) + QUERIES * REFERENCES) as u64,
+        };
+        lists.saturating_add(beside)
+    }
+
     /// The share of the true neighbours that these lists of training samples hold, estimated from 200
     /// samples that are searched exactly. One that is as near as the last true one counts as true.
     #[must_use]

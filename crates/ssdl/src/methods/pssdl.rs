@@ -11,8 +11,8 @@ use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::init::{check_count, first_atoms};
 use crate::dictionary::{AtomCount, Ridge, Statistics, Update, to_length_one};
 use crate::fit::{
-    Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie, Turns,
-    squared_lengths,
+    Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
+    Turns, squared_lengths,
 };
 use crate::graph::{ByClass, Connected, Graph, Heat, Laplacian, Search, Width};
 use crate::matrix::{absolute_sum, axpy, dot};
@@ -368,6 +368,7 @@ impl<'a, T: Real> State<'a, T> {
                 manifold: strength,
                 attachment,
                 reconstructions: None,
+                kept: KeptSamples::Auto,
             }),
             ..Learnt::new(Decision::softmax(classifier), stop)
         }

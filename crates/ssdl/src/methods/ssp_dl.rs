@@ -9,8 +9,8 @@ use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::init::{check_count, first_atoms};
 use crate::dictionary::{AtomCount, Block, Statistics, Update, to_length_one};
 use crate::fit::{
-    Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie, Turns,
-    by_residuals, classes_of_atoms,
+    Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
+    Turns, by_residuals, classes_of_atoms,
 };
 use crate::graph::{Connected, Expressive};
 use crate::{Matrix, Real, Result};
@@ -152,6 +152,7 @@ impl Learner for SspDl {
                 manifold: self.manifold,
                 attachment,
                 reconstructions: None,
+                kept: KeptSamples::Auto,
             }),
             ..Learnt::new(by_residuals(owners, labels, 0.0), stop)
         })

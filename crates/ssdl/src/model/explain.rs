@@ -158,7 +158,8 @@ impl<T: Real> Model<T> {
 
     /// The neighbours of a training sample as if it were new: among all others.
     fn neighbours_of(&self, sample: usize) -> Result<Vec<Neighbour<T>>> {
-        let tied = self.tie.as_ref().zip(self.training.as_ref());
+        // Of a sample that is no landmark the model has only the code.
+        let tied = self.tie.as_ref().zip(self.training());
         let (attachment, seen, others) = match (self.decision.voting(), tied) {
             (Some(vote), _) => {
                 (&vote.attachment, &self.codes, self.voters(vote.voters, Some(sample)))

@@ -4,7 +4,6 @@
 //! that NumPy users expect; the bytes are our columns.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -14,14 +13,11 @@ use serde_json::json;
 
 use super::checksum;
 use super::header::{self, Header, SavedAttachment, SavedTie, refuse};
-use super::tensor::{Tensor, all_finite, dtype, from_little_endian};
-use super::{CodingRule, Model, TieRule};
-use crate::classifier::Decision;
-use crate::codes::Coder;
-use crate::graph::Attachment;
-use crate::samples::prepare::{Pipeline, StepChoice};
-use crate::stored::{Source, Stored};
-use crate::{Error, Labels, Matrix, Real, Result, files};
+use super::read::Parts;
+use super::tensor::Tensor;
+use super::{Model, kept};
+use crate::stored::Stored;
+use crate::{Error, Matrix, Real, Result, files};
 
 impl<T: Real> Model<T> {
     /// Writes the model; an existing file is replaced only once the new one is complete and on the
@@ -79,7 +75,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// If the file cannot be read, is not a model, was changed after it was written, has another
-    /// version or number type, or its parts do not fit each other. Nothing larger than the file is
+    /// version or number type, or its parts do not fit each other. Nothing much larger than the file is
     /// allocated.
     #[inline(never)]
     pub fn load(path: &Path) -> Result<Self> {
@@ -138,7 +134,7 @@ impl<T: Real> Model<T> {
     fn header(&self) -> Header {
         Header {
             format: header::FORMAT.to_owned(),
-            version: header::VERSIONS[header::VERSIONS.len() - 1],
+            version: if self.is_small() { 4 } else { 3 },
             precision: T::NAME.to_owned(),
             method: self.method.clone(),
             knobs: self.knobs.clone(),
@@ -165,6 +161,12 @@ impl<T: Real> Model<T> {
         }
     }
 
+    /// Whether the file has arrays that earlier versions do not know.
+    fn is_small(&self) -> bool {
+        let kept = self.training.as_ref();
+        self.is_sparse || kept.is_some_and(|kept| kept.is_half || kept.landmarks.is_some())
+    }
+
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
         let labels = self.labels.assigned().iter().map(|label| match label {
             Some(class) => *class as i32,
@@ -173,234 +175,39 @@ impl<T: Real> Model<T> {
         let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
         let shape = vec![self.labels.len()];
         let labels = Tensor { dtype: Dtype::I32, shape, bytes: Cow::Owned(labels) };
-        let mut arrays = vec![("codes", Stored::Matrix(Cow::Borrowed(&self.codes)))];
-        arrays.extend(self.decision.stored());
+        let mut tensors = vec![("labels".to_owned(), labels)];
+        let mut arrays = self.decision.stored();
+        match kept::sparse_codes(&self.codes).filter(|_| self.is_sparse) {
+            Some((counts, atoms, values)) => {
+                tensors.push(("codes_counts".to_owned(), kept::whole(&counts)));
+                tensors.push(("codes_atoms".to_owned(), kept::whole(&atoms)));
+                let values = Matrix::from_columns(1, values.len(), values);
+                let values = values.map(|values| Stored::Matrix(Cow::Owned(values)).into());
+                tensors.extend(values.map(|values| ("codes_values".to_owned(), values)));
+            }
+            None => arrays.push(("codes", Stored::Matrix(Cow::Borrowed(&self.codes)))),
+        }
         if let Some(atoms) = self.atoms() {
             arrays.push(("atoms", Stored::Matrix(Cow::Borrowed(atoms))));
         }
         if let Some(training) = &self.training {
-            arrays.push(("training", Stored::Matrix(Cow::Borrowed(training))));
+            match training.is_half {
+                true => tensors.push(("training".to_owned(), training.halves())),
+                false => {
+                    arrays.push(("training", Stored::Matrix(Cow::Borrowed(&training.samples))));
+                }
+            }
+            if let Some(landmarks) = &training.landmarks {
+                tensors.push(("landmarks".to_owned(), kept::whole(landmarks)));
+            }
         }
         if let Some(attachment) = self.attachment().filter(|known| !known.memory.is_empty()) {
             arrays.push(("attachment", Stored::List(&attachment.memory)));
         }
-        let mut tensors = vec![("labels".to_owned(), labels)];
         tensors.extend(arrays.into_iter().map(|(name, stored)| (name.to_owned(), stored.into())));
         for (name, matrix) in self.preparation.tensors() {
             tensors.push((name, Stored::Matrix(Cow::Owned(matrix)).into()));
         }
         tensors
-    }
-}
-
-/// A file whose framing is sound; its contents are not checked yet.
-struct Parts<'a> {
-    path: &'a Path,
-    header: Header,
-    tensors: HashMap<String, TensorView<'a>>,
-}
-
-/// All of a model that is small; the large arrays beside it are known to be sound.
-struct Sound<T> {
-    labels: Labels,
-    preparation: Pipeline<T>,
-    coder: Option<Coder>,
-    tie: Option<TieRule<T>>,
-    decision: Decision<T>,
-    image: Option<[usize; 2]>,
-    n_codes: usize,
-}
-
-impl<T: Real> Sound<T> {
-    fn keeps_samples(&self) -> bool {
-        self.tie.is_some() || (self.decision.needs_samples() && self.coder.is_some())
-    }
-}
-
-impl Parts<'_> {
-    fn assemble<T: Real>(self) -> Result<Model<T>> {
-        let sound = self.sound::<T>()?;
-        let (n, n_prepared) = (sound.labels.len(), sound.preparation.n_prepared());
-        let keeps_samples = sound.keeps_samples();
-        let Sound { labels, preparation, coder, tie, decision, image, n_codes } = sound;
-        let dictionary = match coder {
-            Some(coder) => {
-                Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_codes)?, coder })
-            }
-            None => None,
-        };
-        let codes = self.matrix("codes", n_codes, n)?;
-        let calibration = self.header.calibration;
-        let training =
-            if keeps_samples { Some(self.matrix("training", n_prepared, n)?) } else { None };
-        Ok(Model {
-            method: self.header.method,
-            knobs: self.header.knobs,
-            labels,
-            preparation,
-            dictionary,
-            tie,
-            codes,
-            training,
-            decision,
-            calibration,
-            image,
-            naming: self.header.naming,
-            report: self.header.report,
-        })
-    }
-
-    /// Checks everything, and copies nothing large.
-    fn sound<T: Real>(&self) -> Result<Sound<T>> {
-        if self.header.tie.is_some() && self.header.n_atoms == 0 {
-            return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
-        }
-        let names = self.header.naming.features.as_ref();
-        if names.is_some_and(|names| names.len() != self.header.n_features) {
-            return Err(refuse(self.path, &"its names of features do not match their number"));
-        }
-        let labels = self.labels()?;
-        // A shape that does not fit the samples is ignored; steps that need it are then refused.
-        let image = self.header.image;
-        let image = image.filter(|[h, w]| h.checked_mul(*w) == Some(self.header.n_features));
-        let preparation = self.preparation::<T>(image)?;
-        let (n, n_prepared) = (labels.len(), preparation.n_prepared());
-        let coder = self.coder()?;
-        let n_atoms = coder.map(|_| self.header.n_atoms);
-        let n_codes = n_atoms.unwrap_or(n_prepared);
-        if let Some(n_atoms) = n_atoms {
-            self.check_matrix::<T>("atoms", n_prepared, n_atoms)?;
-        }
-        self.check_matrix::<T>("codes", n_codes, n)?;
-        let sizes = (n_atoms, n_codes, n_prepared);
-        let attachment = |count: usize| self.attachment(count);
-        let decision = Decision::restore(&self.header.decision, self, &labels, sizes, attachment)?;
-        if self.header.calibration.is_some_and(|found| !found.is_sound()) {
-            return Err(refuse(self.path, &"its calibration is out of range"));
-        }
-        let tie = self.tie(n)?;
-        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes };
-        if sound.keeps_samples() {
-            self.check_matrix::<T>("training", n_prepared, n)?;
-        }
-        Ok(sound)
-    }
-
-    fn coder(&self) -> Result<Option<Coder>> {
-        match (self.header.n_atoms, self.header.coder) {
-            (0, _) => Ok(None),
-            (_, None) => Err(refuse(self.path, &"it has atoms, but no way to code with them")),
-            (_, Some(coder)) if !coder.is_sound() => {
-                Err(refuse(self.path, &"its coding rule is out of range"))
-            }
-            (_, coder) => Ok(coder),
-        }
-    }
-
-    fn tie<T: Real>(&self, n_samples: usize) -> Result<Option<TieRule<T>>> {
-        let Some(SavedTie { manifold, denoise }) = self.header.tie else { return Ok(None) };
-        if !manifold.is_finite() || manifold <= 0.0 {
-            return Err(refuse(self.path, &"its coding rule is out of range"));
-        }
-        Ok(Some(TieRule { manifold, denoise, attachment: self.attachment(n_samples)? }))
-    }
-
-    fn attachment<T: Real>(&self, n_samples: usize) -> Result<Attachment<T>> {
-        let Some(SavedAttachment { rule, scale, recall }) = self.header.attachment else {
-            return Err(refuse(self.path, &"it does not say how new samples join its graph"));
-        };
-        let known = recall.is_none_or(|recall| (0.0..=1.0).contains(&recall));
-        if !rule.is_sound() || !scale.is_finite() || scale < 0.0 || !known {
-            return Err(refuse(self.path, &"the rule by which samples join its graph is invalid"));
-        }
-        let memory =
-            if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };
-        Ok(Attachment::restored(rule, scale, memory, recall))
-    }
-
-    fn labels(&self) -> Result<Labels> {
-        let classes = self.header.classes.clone();
-        if classes.len() < 2 {
-            return Err(refuse(self.path, &"it names fewer than two classes"));
-        }
-        let tensor = self.tensor("labels")?;
-        if tensor.dtype() != Dtype::I32 || tensor.shape().len() != 1 {
-            return Err(refuse(self.path, &"`labels` must be a list of 32-bit integers"));
-        }
-        let values =
-            tensor.data().chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let assigned = values.map(|v| usize::try_from(v).ok()).collect();
-        Labels::new(classes, assigned).map_err(|e| refuse(self.path, &e))
-    }
-
-    fn preparation<T: Real>(&self, image: Option<[usize; 2]>) -> Result<Pipeline<T>> {
-        let plans: Result<Vec<StepChoice>> =
-            self.header.prepare.iter().map(|text| text.parse()).collect();
-        let plans = plans.map_err(|e| refuse(self.path, &e))?;
-        let mut find = |name: &str| {
-            let tensor = self.tensors.get(name)?;
-            let &[columns, rows] = tensor.shape() else { return None };
-            (tensor.dtype() == dtype::<T>())
-                .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
-        };
-        Pipeline::restore(&plans, self.header.n_features, image, &mut find)
-            .map_err(|e| refuse(self.path, &e))
-    }
-
-    fn tensor(&self, name: &str) -> Result<&TensorView<'_>> {
-        self.tensors.get(name).ok_or_else(|| refuse(self.path, &format!("`{name}` is missing")))
-    }
-
-    /// A tensor `[columns, rows]`.
-    fn matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
-        self.check_matrix::<T>(name, rows, columns)?;
-        Matrix::from_columns(rows, columns, from_little_endian(self.tensor(name)?.data()))
-            .ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
-    }
-
-    fn check_matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<()> {
-        if columns == 0 {
-            return Err(refuse(self.path, &format!("`{name}` is empty")));
-        }
-        self.check_numbers::<T>(name, &[columns, rows])
-    }
-
-    fn numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
-        self.check_numbers::<T>(name, shape)?;
-        Ok(from_little_endian(self.tensor(name)?.data()))
-    }
-
-    /// Whether a tensor has this shape and only finite numbers.
-    fn check_numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<()> {
-        let tensor = self.tensor(name)?;
-        if tensor.dtype() != dtype::<T>() || tensor.shape() != shape {
-            return Err(refuse(
-                self.path,
-                &format!(
-                    "`{name}` is {:?} {:?}, expected {} {shape:?}",
-                    tensor.dtype(),
-                    tensor.shape(),
-                    T::NAME
-                ),
-            ));
-        }
-        if !all_finite::<T>(tensor.data()) {
-            return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
-        }
-        Ok(())
-    }
-}
-
-impl<T: Real> Source<T> for Parts<'_> {
-    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
-        Parts::matrix(self, name, rows, columns)
-    }
-
-    fn list(&self, name: &str, len: usize) -> Result<Vec<T>> {
-        self.numbers(name, &[len])
-    }
-
-    fn refuse(&self, reason: &str) -> Error {
-        refuse(self.path, &reason)
     }
 }

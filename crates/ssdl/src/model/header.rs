@@ -16,8 +16,9 @@ use crate::{Error, Result};
 
 /// The name of the format in the header.
 pub(super) const FORMAT: &str = "ssdl-model";
-/// Versions that this library reads; it writes the last.
-pub(super) const VERSIONS: &[u32] = &[2, 3];
+/// Versions that this library reads. It writes the third, or the last where large arrays are written
+/// small (half precision, landmarks, sparse codes).
+pub(super) const VERSIONS: &[u32] = &[2, 3, 4];
 /// Maximum number of bytes of a header; class names and a trace need far fewer.
 const MAX_HEADER: u64 = 64 << 20;
 

@@ -5,8 +5,10 @@ mod checksum;
 mod explain;
 mod file;
 mod header;
+mod kept;
 mod naming;
 mod query;
+mod read;
 mod report;
 mod seen;
 mod tensor;
@@ -20,9 +22,11 @@ pub use seen::{OutOfSample, Seen};
 
 use std::time::Instant;
 
+use kept::Kept;
+
 use crate::classifier::{Calibration, Decision, Known, LinearClassifier, Verdict, best};
 use crate::codes::Coder;
-use crate::fit::{Given, Learnt, Record, Start, Tie};
+use crate::fit::{Given, KeptSamples, Learnt, Record, Start, Tie};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -40,7 +44,9 @@ pub struct Model<T> {
     codes: Matrix<T>,
     /// The prepared training samples, or what the graph saw in their place, where they are needed
     /// again.
-    training: Option<Matrix<T>>,
+    training: Option<Kept<T>>,
+    /// Whether the file has codes without their zeros.
+    is_sparse: bool,
     decision: Decision<T>,
     /// How scores become probabilities; `None` leaves that to the decision.
     calibration: Option<Calibration>,
@@ -116,15 +122,22 @@ impl<T: Real> Model<T> {
         let keeps_samples = learnt.tie.is_some() || learnt.decision.needs_samples();
         let (tie, reconstructions) = learnt
             .tie
-            .map(|Tie { manifold, attachment, reconstructions }| {
+            .map(|Tie { manifold, attachment, reconstructions, kept }| {
                 let denoise = reconstructions.is_some();
-                (TieRule { manifold, denoise, attachment }, reconstructions)
+                (TieRule { manifold, denoise, attachment }, (reconstructions, kept))
             })
             .unzip();
-        let reconstructions = reconstructions.flatten();
+        let (reconstructions, chosen) = reconstructions.unwrap_or((None, KeptSamples::All));
+        let codes = learnt.dictionary.as_ref().map(|found| &found.codes);
+        let codes = codes.filter(|_| chosen.are_codes_sparse(labels.len()));
+        let is_sparse = codes.is_some_and(|codes| kept::sparse_codes(codes).is_some());
+        // A decision that looks at the samples again needs all of them.
+        let rule = tie.as_ref().map(|tie: &TieRule<T>| tie.attachment.rule);
+        let rule = rule.filter(|_| !learnt.decision.needs_samples());
         let (dictionary, codes, training) = match learnt.dictionary {
             Some(found) => {
-                let training = keeps_samples.then(|| reconstructions.unwrap_or(samples));
+                let kept = |samples| Kept::new(samples, chosen, rule);
+                let training = keeps_samples.then(|| kept(reconstructions.unwrap_or(samples)));
                 let rule = CodingRule { atoms: found.atoms, coder: found.coder };
                 (Some(rule), found.codes, training)
             }
@@ -139,6 +152,7 @@ impl<T: Real> Model<T> {
             tie,
             codes,
             training,
+            is_sparse,
             decision: learnt.decision,
             calibration: origin.calibration,
             image: origin.image,
@@ -211,10 +225,22 @@ impl<T: Real> Model<T> {
     }
 
     /// The training samples as the model keeps them, prepared (or their reconstructions, where the
-    /// graph was built from those); `None` where it needs none for new samples.
+    /// graph was built from those); `None` where it needs none for new samples, or keeps only some of
+    /// them ([`Model::landmarks`]).
     #[must_use]
     pub fn training(&self) -> Option<&Matrix<T>> {
-        if self.dictionary.is_none() { Some(&self.codes) } else { self.training.as_ref() }
+        if self.dictionary.is_none() {
+            return Some(&self.codes);
+        }
+        let all = self.training.as_ref().filter(|kept| kept.landmarks.is_none());
+        all.map(|kept| &kept.samples)
+    }
+
+    /// The training samples that stand for all of them when new ones are tied to the graph; `None`
+    /// where the model keeps all, or needs none.
+    #[must_use]
+    pub fn landmarks(&self) -> Option<&[u32]> {
+        self.training.as_ref().and_then(|kept| kept.landmarks.as_deref())
     }
 
     /// How codes become classes.

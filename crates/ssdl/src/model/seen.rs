@@ -145,13 +145,18 @@ impl<T: Real> Model<T> {
 
     /// The training samples that prepared samples are tied to; `None` where the model ties none.
     fn anchors(&self, prepared: &Matrix<T>) -> Result<Option<Anchors<T>>> {
-        let Some((tie, training)) = self.tie.as_ref().zip(self.training.as_ref()) else {
+        let Some((tie, kept)) = self.tie.as_ref().zip(self.training.as_ref()) else {
             return Ok(None);
         };
         let reconstructed = self.dictionary.as_ref().filter(|_| tie.denoise).map(|rule| {
             let plain = rule.coder.code_with(prepared, &rule.atoms, self.decision.owners(), None);
             Matrix::of_each(rule.atoms.view(), &plain, None)
         });
-        tie.attachment.anchor(training, reconstructed.as_ref().unwrap_or(prepared)).map(Some)
+        let new = reconstructed.as_ref().unwrap_or(prepared);
+        let anchors = tie.attachment.anchor(&kept.samples, new)?;
+        Ok(Some(match &kept.landmarks {
+            Some(landmarks) => anchors.of_landmarks(landmarks, self.labels.len()),
+            None => anchors,
+        }))
     }
 }

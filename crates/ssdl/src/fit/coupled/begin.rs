@@ -27,6 +27,7 @@ impl<T: Real> Beginning<T> {
             manifold: coupling.manifold,
             attachment: connected.attachment.for_new_samples(coupling.halve_new),
             reconstructions: self.reconstructions,
+            kept: coupling.kept_samples,
         })
     }
 }

@@ -78,7 +78,10 @@ impl Coupled<'_> {
     pub fn bytes(&self, sizes: &Sizes) -> u64 {
         let max = if self.fill_atoms { usize::MAX } else { sizes.n_samples };
         let row = self.graph().map_or(0, |(_, graph)| graph.widest(sizes.n_samples));
-        sizes.coupled(self.n_atoms.min(max), row, self.solver)
+        let search = self
+            .graph()
+            .map_or(0, |(_, graph)| graph.search_bytes(sizes.n_features, sizes.n_samples));
+        sizes.coupled_with(self.n_atoms.min(max), row, search, self.solver)
     }
 
     /// Runs the alternation to its end.

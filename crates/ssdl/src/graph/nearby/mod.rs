@@ -49,6 +49,16 @@ pub(super) fn can_measure<T: Real>(samples: &Matrix<T>) -> bool {
     largest.reduce(|| 0.0, f64::max) < 1e30
 }
 
+/// Bytes of a search, beside the samples and the lists it gives.
+pub(super) fn bytes((n_features, n_samples): (usize, usize), k: usize) -> u64 {
+    let keep = (k + SPARE).max(KEEP);
+    // A sketch with its two lengths and their sum; a list with distances, indices and flags; who is in whose
+    // lists; candidates of two kinds; the order of the leaves. Sketches of samples, cells and findings of
+    // a batch are small beside them.
+    let each = 4 * sketch::length(n_features) + 12 + 9 * keep + 8 * keep + 8 + 8 * JOINED + 8;
+    (each as u64).saturating_mul(n_samples as u64)
+}
+
 /// The `k` nearest others of every sample, nearest first, one list after another.
 pub(super) fn within<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<u32> {
     let stop = stop::armed();

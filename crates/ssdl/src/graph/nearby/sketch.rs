@@ -38,6 +38,11 @@ pub(super) struct Sketches {
     pub rest: Vec<f32>,
 }
 
+/// Numbers of the sketch of a sample with so many features.
+pub(super) fn length(n_features: usize) -> usize {
+    if n_features > SHORT { DIRECTIONS } else { n_features }
+}
+
 impl Sketcher {
     pub fn new<T: Real>(samples: &Matrix<T>) -> Self {
         let single = Single::new(samples, None);

@@ -1,0 +1,181 @@
+//! What a model keeps of its training samples, and how it is written small: half precision, landmarks,
+//! codes without their zeros.
+
+use std::borrow::Cow;
+
+use safetensors::Dtype;
+
+use super::tensor::Tensor;
+use crate::fit::KeptSamples;
+use crate::graph::Rule;
+use crate::matrix::Matrix;
+use crate::sparse::Csr;
+use crate::{Real, Result};
+
+/// Values that half precision holds to three digits: none is larger, and the largest is no smaller.
+const HALF_RANGE: std::ops::RangeInclusive<f64> = 0.01..=65_000.0;
+/// A file may stand for this many times its codes' bytes, not for more.
+const MOST_ZEROS: usize = 256;
+
+/// The training samples that new samples are tied to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kept<T> {
+    pub samples: Matrix<T>,
+    /// Which training samples they are; `None`: all.
+    pub landmarks: Option<Vec<u32>>,
+    /// Whether every value is one of half precision.
+    pub is_half: bool,
+}
+
+impl<T: Real> Kept<T> {
+    /// Keeps what is chosen. Only neighbours' mixtures can do with landmarks: what other graphs weigh
+    /// depends on how densely the samples lie.
+    pub fn new(samples: Matrix<T>, chosen: KeptSamples, rule: Option<Rule>) -> Self {
+        let (landmarks, half) = chosen.of(samples.columns());
+        let landmarks = landmarks.filter(|_| matches!(rule, Some(Rule::Lle { .. })));
+        let mut samples = match &landmarks {
+            Some(places) => {
+                let places: Vec<usize> = places.iter().map(|&place| place as usize).collect();
+                samples.select_columns(&places)
+            }
+            None => samples,
+        };
+        let values = samples.as_slice().iter().map(|v| v.wide().abs());
+        let is_half = half && HALF_RANGE.contains(&values.fold(0.0, f64::max));
+        if is_half {
+            // In memory as in the file: a model predicts the same before and after it is saved.
+            let values = samples.as_mut_slice().iter_mut();
+            values.for_each(|v| *v = T::of(f64::from(from_half(to_half(v.wide() as f32)))));
+        }
+        Self { samples, landmarks, is_half }
+    }
+
+    /// The tensor of the samples in half precision.
+    pub fn halves(&self) -> Tensor<'_> {
+        let values = self.samples.as_slice().iter();
+        let bytes = values.flat_map(|v| to_half(v.wide() as f32).to_le_bytes()).collect();
+        let shape = vec![self.samples.columns(), self.samples.rows()];
+        Tensor { dtype: Dtype::F16, shape, bytes: Cow::Owned(bytes) }
+    }
+}
+
+/// The numbers of a tensor in half precision.
+pub(super) fn from_halves<T: Real>(bytes: &[u8]) -> Vec<T> {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    pairs.iter().map(|pair| T::of(f64::from(from_half(u16::from_le_bytes(*pair))))).collect()
+}
+
+/// A list of whole numbers as a tensor.
+pub(super) fn whole(values: &[u32]) -> Tensor<'static> {
+    let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    Tensor { dtype: Dtype::U32, shape: vec![values.len()], bytes: Cow::Owned(bytes) }
+}
+
+/// The numbers of such a tensor.
+pub(super) fn from_whole(bytes: &[u8]) -> Vec<u32> {
+    let (fours, _) = bytes.as_chunks::<4>();
+    fours.iter().map(|four| u32::from_le_bytes(*four)).collect()
+}
+
+/// The entries of the codes that are not zero: how many of each sample, their atoms, their values.
+/// `None` where hardly any is zero, or hardly any is not.
+pub(super) fn sparse_codes<T: Real>(codes: &Matrix<T>) -> Option<(Vec<u32>, Vec<u32>, Vec<T>)> {
+    let sparse = Csr::of_columns(codes);
+    let all = codes.as_slice().len();
+    if sparse.entries() * 2 > all || (sparse.entries() + codes.columns()) * MOST_ZEROS < all {
+        return None;
+    }
+    let (starts, atoms, values) = sparse.into_parts();
+    let counts = starts.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect();
+    Some((counts, atoms, values))
+}
+
+/// Codes of $p$ coefficients from what [`sparse_codes`] gave, or from a file that may hold anything.
+///
+/// # Errors
+/// If the lists do not fit each other, or stand for far more numbers than they have.
+pub(super) fn dense_codes<T: Real>(
+    n_atoms: usize,
+    counts: &[u32],
+    atoms: Vec<u32>,
+    values: Vec<T>,
+) -> Result<Matrix<T>, String> {
+    let all = n_atoms.checked_mul(counts.len());
+    if all.is_none_or(|all| all / MOST_ZEROS > atoms.len() + counts.len()) {
+        return Err("its codes are larger than its entries can be".into());
+    }
+    let mut starts = Vec::with_capacity(counts.len() + 1);
+    let mut sum = 0usize;
+    starts.push(0);
+    for &count in counts {
+        sum = sum.saturating_add(count as usize);
+        starts.push(sum);
+    }
+    let sparse = Csr::new(n_atoms, starts, atoms, values).map_err(|e| format!("its codes: {e}"))?;
+    Ok(sparse.to_columns())
+}
+
+/// The nearest number of half precision, ties to even; the largest where it would be infinite.
+fn to_half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = ((bits >> 16) & 0x8000) as u16;
+    let size = value.abs();
+    if size.is_nan() {
+        return sign | 0x7e00;
+    }
+    if size >= 65_504.0 {
+        return sign | 0x7bff;
+    }
+    // Below the normal range numbers are multiples of 2⁻²⁴, which rounds by itself.
+    if size < 6.103_515_6e-5 {
+        return sign | (size * 16_777_216.0).round_ties_even() as u16;
+    }
+    let bits = size.to_bits();
+    let odd = (bits >> 13) & 1;
+    sign | (((bits + 0xfff + odd) >> 13) - (112 << 10)) as u16
+}
+
+fn from_half(half: u16) -> f32 {
+    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (u32::from(half >> 10) & 31, u32::from(half) & 0x3ff);
+    match exponent {
+        0 => sign * fraction as f32 / 16_777_216.0,
+        31 if fraction == 0 => sign * f32::INFINITY,
+        31 => f32::NAN,
+        _ => sign * f32::from_bits((exponent + 112) << 23 | fraction << 13),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_come_back_and_the_nearest_is_taken() {
+        for half in 0..=u16::MAX {
+            let value = from_half(half);
+            if value.is_finite() {
+                assert_eq!(from_half(to_half(value)).to_bits(), value.to_bits(), "{half:04x}");
+            }
+        }
+        assert_eq!(from_half(to_half(1.0 + 1.0 / 2048.0)), 1.0);
+        assert_eq!(from_half(to_half(1.0 + 3.0 / 2048.0)), 1.0 + 2.0 / 1024.0);
+        assert_eq!(from_half(to_half(0.1)), 0.099_975_586);
+        assert_eq!(from_half(to_half(-7e4)), -65_504.0);
+        assert_eq!(from_half(to_half(3e-8)), 1.0 / 16_777_216.0);
+        assert!(from_half(to_half(f32::NAN)).is_nan());
+    }
+
+    #[test]
+    fn codes_come_back_without_their_zeros_and_lists_that_do_not_fit_are_refused() {
+        let codes =
+            Matrix::from_fn(9, 40, |k, j| if (k + j) % 4 == 0 { (k + j) as f32 } else { 0.0 });
+        let (counts, atoms, values) = sparse_codes(&codes).expect("mostly zeros");
+        let back = dense_codes(9, &counts, atoms.clone(), values.clone());
+        assert_eq!(back.as_ref(), Ok(&codes));
+        assert!(dense_codes(8, &counts, atoms.clone(), values.clone()).is_err());
+        assert!(dense_codes(9, &counts[1..], atoms.clone(), values.clone()).is_err());
+        assert!(dense_codes(1_000_000_000, &counts, atoms, values).is_err());
+        assert!(sparse_codes(&Matrix::from_fn(3, 3, |_, _| 1.0f64)).is_none());
+    }
+}
