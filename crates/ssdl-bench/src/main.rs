@@ -8,6 +8,7 @@ mod files;
 mod graphs;
 mod growth;
 mod images;
+mod neighbours;
 mod numbers;
 mod parity;
 mod peers;
@@ -42,6 +43,9 @@ Options:
                                USSDL, baselines, preparation of images) on the published splits
                       graphs   the learnt graph, the sharing within a grid, and the SVM beside
                                scikit-learn's
+                      neighbours
+                               nearest neighbours of 60,000 images, exact and approximate, beside
+                               pynndescent
                       peers    the peers that code with few atoms beside their prototypes in NumPy
                       images   histograms of oriented gradients beside scikit-image's
                       beside   what parity, threads and growth fit, with this build and the one of
@@ -55,7 +59,7 @@ Options:
   --beside PROGRAM  another build of the program, for --set beside
   --seeds N         only the first N listed seeds of each data set
 
-parity, graphs, peers and images make a Python environment in target/oracle-venv the first time; that needs
+parity, graphs, neighbours, peers and images make a Python environment in target/oracle-venv the first time; that needs
 python3, pip and the network; so does python, in target/python-bench. Run on an idle machine.";
 
 /// Where everything is that a measurement needs.
@@ -159,6 +163,9 @@ fn measure(setting: &Setting, set: &str, target: &Path, report: &mut Report) -> 
         report.add(&graphs::sharing(setting)?)?;
         report.add(&graphs::svm(setting, &python)?)?;
     }
+    if wanted("neighbours") {
+        report.add(&neighbours::measure(setting, &reference()?)?)?;
+    }
     if wanted("peers") {
         report.add(&peers::measure(setting, &reference()?)?)?;
     }
@@ -199,9 +206,19 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             other => return Err(format!("bench does not know '{other}'\n\n{HELP}").into()),
         }
     }
-    const SETS: [&str; 11] = [
-        "parity", "growth", "threads", "beside", "variants", "graphs", "peers", "images", "python",
-        "atoms", "all",
+    const SETS: [&str; 12] = [
+        "parity",
+        "growth",
+        "threads",
+        "beside",
+        "variants",
+        "graphs",
+        "neighbours",
+        "peers",
+        "images",
+        "python",
+        "atoms",
+        "all",
     ];
     if !SETS.contains(&options.set.as_str()) {
         return Err(format!("there is no set '{}'\n\n{HELP}", options.set).into());

@@ -94,6 +94,27 @@ impl<'a> Reference<'a> {
         Ok((number("seconds")?, number("accuracy")?))
     }
 
+    /// Seconds and recall of pynndescent on images in an IDX file, one thread; installed on first use.
+    pub fn time_neighbours(
+        &self,
+        images: &Path,
+        (count, k): (usize, usize),
+        length: usize,
+    ) -> Outcome<Value> {
+        if !works(&self.python, "import pynndescent") {
+            println!("installing pynndescent");
+            program::call(environment::call(&self.python, &PIP).arg("pynndescent"))
+                .during(|| "pynndescent; is the network there?")?;
+        }
+        let script = workspace::top().join("crates/ssdl-bench/oracle/time_neighbours.py");
+        let mut command = Command::new(&self.python);
+        command.args(["-B", "-W", "ignore"]).arg(script).arg(images);
+        command.args([count, k, length].map(|number| number.to_string()));
+        command.env("NUMBA_NUM_THREADS", "1");
+        serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
+            .during(|| "what pynndescent's timing printed")
+    }
+
     /// Seconds of scikit-image's histograms of oriented gradients, one thread, compared with `ours`.
     pub fn time_hog(
         &self,
