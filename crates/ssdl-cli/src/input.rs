@@ -203,12 +203,28 @@ pub fn image(
     }
 }
 
-/// Converts to this precision; a matrix that has it already is moved, not copied.
+/// Numbers that are converted before their room is given back.
+const PART: usize = 1 << 22;
+
+/// Converts to this precision, a part at a time, so that both copies are never there as a whole; a matrix
+/// that has it already is moved, not copied.
 pub fn in_precision<T: Real>(mut features: Matrix<f64>) -> Matrix<T> {
     let any: &mut dyn Any = &mut features;
     match any.downcast_mut::<Matrix<T>>() {
         Some(same) => std::mem::replace(same, Matrix::zeros(0, 0)),
-        None => features.cast(),
+        None => {
+            let (rows, columns) = (features.rows(), features.columns());
+            let mut from = features.into_vec();
+            let mut to = Matrix::zeros(rows, columns);
+            while !from.is_empty() {
+                let rest = from.len().saturating_sub(PART);
+                let part = to.as_mut_slice()[rest..].iter_mut().zip(&from[rest..]);
+                part.for_each(|(out, value)| *out = T::of(*value));
+                from.truncate(rest);
+                from.shrink_to_fit();
+            }
+            to
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::width::Width;
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
-use crate::{Matrix, Real, Result};
+use crate::{Matrix, Real, Result, stop};
 
 /// Who is near whom.
 pub(super) struct Pairs<T> {
@@ -55,9 +55,10 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize, search: Sear
     // A pair is recorded once, by the later of the two; mirrored below.
     let mut pairs: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
     let mut radii = Vec::with_capacity(n);
+    let stop = stop::armed();
     for i in 0..n {
         let mut radius = 0.0;
-        for &j in near(i) {
+        for &j in near(i).iter().filter(|_| !stop.is_set()) {
             let (early, late) = (i.min(j as usize), i.max(j as usize));
             let squared = squared_distance(samples.column(early), samples.column(late));
             pairs[late].push((early, squared));

@@ -171,6 +171,9 @@ fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -
     out.par_chunks_mut(k).enumerate().with_min_len(64).for_each_init(
         Vec::new,
         |exact: &mut Vec<(f64, u32)>, (i, out)| {
+            if stop.is_set() {
+                return super::neighbours::any_others(i, count, k, out);
+            }
             let distances = &lists.distances[lists.place(i)];
             // What is clearly farther than the last one cannot come before it.
             let far = distances[k - 1] * (1.0 + ROUNDING);
@@ -178,7 +181,7 @@ fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -
             let found = found.filter(|(j, distance)| **j != NONE && **distance <= far);
             exact.clear();
             exact.extend(found.map(|(&j, _)| (0.0, j)));
-            if exact.len() < k && !stop.is_set() {
+            if exact.len() < k {
                 exact.clear();
                 exact.extend((0..count as u32).filter(|j| *j as usize != i).map(|j| (0.0, j)));
             }
@@ -192,11 +195,7 @@ fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -
                 },
             );
             exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            if exact.len() < k {
-                super::neighbours::any_others(i, count, k, out);
-            } else {
-                out.iter_mut().zip(exact.iter()).for_each(|(out, e)| *out = e.1);
-            }
+            out.iter_mut().zip(exact.iter()).for_each(|(out, e)| *out = e.1);
         },
     );
     out
