@@ -85,8 +85,7 @@ impl Learner for LabelSpreading {
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
-        // The samples, a copy in single precision for the search, arrays of the solver, and the graph:
-        // pairs with distances, weights, and the balanced ones, all with an index.
+        // The samples, arrays of the solver, what the search needs, and the graph: pairs with distances, weights, and the balanced ones, all with an index.
         let Sizes { n_features, n_samples, n_classes, .. } = *sizes;
         let k = self.n_neighbors.min(n_samples);
         let edges = k.saturating_mul(16);
@@ -99,7 +98,7 @@ impl Learner for LabelSpreading {
             }
             _ => 0,
         };
-        let search = Sizes { scalar: 4, ..*sizes }.bytes(k);
+        let search = Neighbours::search_bytes((n_features, n_samples), k, self.neighbours);
         solver.saturating_add(search).saturating_add(pairs)
     }
 

@@ -18,6 +18,7 @@ mod graph_methods;
 mod hostile_files;
 mod image_preparation;
 mod interrupted;
+mod kept;
 mod kernels;
 mod label_spreading;
 mod learner;
