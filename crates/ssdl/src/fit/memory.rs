@@ -69,9 +69,11 @@ impl Sizes {
                 (Bytes(10) + k) * p * size + n * size
             }
         };
+        // From the second iteration on, the codes of the one before and those at the start of this one.
+        let earlier = if solver.max_iterations > 1 { Bytes(2) * p * big } else { Bytes(0) };
         let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
         let sums = Bytes(6) * n * p + Bytes(8) * p * p;
-        let learning = p * big + working.max(evaluation) + Bytes(8) * c * big + sums;
+        let learning = p * big + earlier + working.max(evaluation) + Bytes(8) * c * big + sums;
         (scalar * samples + graph + Bytes(search).max(scalar * learning)).0
     }
 }

@@ -341,7 +341,7 @@ impl<T: Real> Attachment<T> {
     }
 
     /// As `both_ways`, through the index: those that would count the new sample are looked for among
-    /// three times as many as it counts itself, and some more.
+    /// twice as many as it counts itself, and some more.
     fn both_ways_nearby(
         &self,
         training: &Matrix<T>,

@@ -15,11 +15,11 @@ const CELLS: f64 = 3.0;
 /// Passes that move the centres of the cells to their samples.
 const PASSES: usize = 4;
 /// A new sample is compared with one in so many samples, and with no fewer than this.
-const ONE_IN: usize = 12;
-const LEAST: usize = 3000;
+const ONE_IN: usize = 32;
+const LEAST: usize = 1500;
 /// Samples measured in full for each neighbour, and beyond.
-const MEASURED: usize = 3;
-const SPARE: usize = 24;
+const MEASURED: usize = 2;
+const SPARE: usize = 12;
 /// New samples whose distances to the centres are one product.
 const WIDTH: usize = 32;
 /// Pairs from which the share of a distance that sketches do not see is learnt.
