@@ -74,11 +74,16 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     denoise : int, default=0
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
+    kept_samples : {"auto", "all", "half", "landmarks"}, default='auto'
+        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond 10,000
+        in half precision.
     graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
         Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
         one. Letter: k. Allowed: a whole number, 1 or more.
+    neighbours : {"auto", "exact", "approximate"}, default='auto'
+        Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
     width : float or str, default='1x'
         Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         Letter: σ. Allowed: a number above 0.
@@ -230,8 +235,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         "manifold": "manifold",
         "halve_new": "halve_new",
         "denoise": "denoise",
+        "kept_samples": "kept_samples",
         "graph": "graph",
         "n_neighbors": "n_neighbors",
+        "neighbours": "neighbours",
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
@@ -261,8 +268,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "halve_new": ["boolean"],
         "denoise": [Interval(Integral, 0, None, closed="left")],
+        "kept_samples": [StrOptions({"auto", "all", "half", "landmarks"})],
         "graph": [StrOptions({"lle", "heat", "threshold", "learnt", "expressive"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "neighbours": [StrOptions({"auto", "exact", "approximate"})],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
@@ -297,8 +306,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         manifold: float = 0.5,
         halve_new: bool = False,
         denoise: int = 0,
+        kept_samples: Literal["auto", "all", "half", "landmarks"] = "auto",
         graph: Literal["lle", "heat", "threshold", "learnt", "expressive"] = "lle",
         n_neighbors: int = 8,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
         width: float | str = "1x",
         percentile: float = 0.02,
         smoothness: float = 5.0,
@@ -337,8 +348,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.manifold = manifold
         self.halve_new = halve_new
         self.denoise = denoise
+        self.kept_samples = kept_samples
         self.graph = graph
         self.n_neighbors = n_neighbors
+        self.neighbours = neighbours
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
@@ -799,11 +812,16 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     denoise : int, default=0
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
+    kept_samples : {"auto", "all", "half", "landmarks"}, default='auto'
+        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond 10,000
+        in half precision.
     graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
         Neighbours per sample in an `lle` or `heat` graph; at most the number of samples less
         one. Letter: k. Allowed: a whole number, 1 or more.
+    neighbours : {"auto", "exact", "approximate"}, default='auto'
+        Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
     width : float or str, default='1x'
         Width of the kernel of a `heat` or `threshold` graph; `0.5x` is half the mean distance.
         Letter: σ. Allowed: a number above 0.
@@ -938,8 +956,10 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         "manifold": "manifold",
         "halve_new": "halve_new",
         "denoise": "denoise",
+        "kept_samples": "kept_samples",
         "graph": "graph",
         "n_neighbors": "n_neighbors",
+        "neighbours": "neighbours",
         "width": "width",
         "percentile": "percentile",
         "smoothness": "smoothness",
@@ -964,8 +984,10 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "halve_new": ["boolean"],
         "denoise": [Interval(Integral, 0, None, closed="left")],
+        "kept_samples": [StrOptions({"auto", "all", "half", "landmarks"})],
         "graph": [StrOptions({"lle", "heat", "threshold", "learnt", "expressive"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "neighbours": [StrOptions({"auto", "exact", "approximate"})],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "percentile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "smoothness": [Interval(Real, 0.0, None, closed="neither")],
@@ -995,8 +1017,10 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         manifold: float = 1.0,
         halve_new: bool = False,
         denoise: int = 0,
+        kept_samples: Literal["auto", "all", "half", "landmarks"] = "auto",
         graph: Literal["lle", "heat", "threshold", "learnt", "expressive"] = "lle",
         n_neighbors: int = 8,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
         width: float | str = "1x",
         percentile: float = 0.05,
         smoothness: float = 5.0,
@@ -1030,8 +1054,10 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.manifold = manifold
         self.halve_new = halve_new
         self.denoise = denoise
+        self.kept_samples = kept_samples
         self.graph = graph
         self.n_neighbors = n_neighbors
+        self.neighbours = neighbours
         self.width = width
         self.percentile = percentile
         self.smoothness = smoothness
@@ -3763,6 +3789,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     n_neighbors : int, default=5
         Neighbours per sample, counted from either side; at most the number of samples less one.
         Letter: k. Allowed: a whole number, 1 or more.
+    neighbours : {"auto", "exact", "approximate"}, default='auto'
+        Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
     width : float or str, default='0.2x'
         Width of the `heat` kernel; `0.2x` is a fifth of the mean distance. Letter: σ. Allowed: a
         number above 0.
@@ -3859,6 +3887,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     _knobs = {
         "kernel": "kernel",
         "n_neighbors": "n_neighbors",
+        "neighbours": "neighbours",
         "width": "width",
         "spreading": "spreading",
         "clamp": "clamp",
@@ -3868,6 +3897,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     _parameter_constraints = {
         "kernel": [StrOptions({"heat", "neighbours"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "neighbours": [StrOptions({"auto", "exact", "approximate"})],
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "spreading": [Interval(Real, 0.0, 1.0, closed="neither")],
         "clamp": ["boolean"],
@@ -3881,6 +3911,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         *,
         kernel: Literal["heat", "neighbours"] = "heat",
         n_neighbors: int = 5,
+        neighbours: Literal["auto", "exact", "approximate"] = "auto",
         width: float | str = "0.2x",
         spreading: float = 0.8,
         clamp: bool = False,
@@ -3898,6 +3929,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     ) -> None:
         self.kernel = kernel
         self.n_neighbors = n_neighbors
+        self.neighbours = neighbours
         self.width = width
         self.spreading = spreading
         self.clamp = clamp
