@@ -80,7 +80,8 @@ impl Part<'_> {
         let indices = &mut self.indices[place.clone()];
         let last = self.keep - 1;
         // A distance that is not a number is as good as infinite.
-        if !((distance, other) < (distances[last], indices[last])) || indices.contains(&other) {
+        let is_wanted = (distance, other) < (distances[last], indices[last]);
+        if !is_wanted || indices.contains(&other) {
             return false;
         }
         let fresh = &mut self.fresh[place];
