@@ -124,8 +124,9 @@ FIRST = (
 # The rest by what it is about; a knob in no group belongs to the method.
 GROUPS = {
     "the graph": (
-        *("halve_new", "denoise", "graph", "n_neighbors", "width", "percentile", "smoothness"),
-        *("self_sparsity", "normalise_trace", "spread_graph", "graph_share"),
+        *("halve_new", "denoise", "kept_samples", "graph", "n_neighbors", "neighbours", "width"),
+        *("percentile", "smoothness", "self_sparsity", "normalise_trace", "spread_graph"),
+        "graph_share",
     ),
     "the method": (),
     "samples and labels": ("prepare", "image_shape", "class_weight", "unlabeled", "calibrate"),
