@@ -30,6 +30,7 @@ const HISTORY: usize = 1000;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
+const ICON: &str = include_str!("../page/icon.svg");
 const SCRIPT: &str = include_str!("../page/script.js");
 
 /// Answers a request of a person.
@@ -40,6 +41,7 @@ pub(crate) fn respond(shared: &Shared, person: &str, request: &Request) -> Respo
         ("GET", "/script.js") => {
             Ok(Response::new(200, "text/javascript; charset=utf-8", SCRIPT.into()))
         }
+        ("GET", "/icon.svg") => Ok(Response::new(200, "image/svg+xml", ICON.into())),
         ("GET", "/state") => Ok(Response::json(&state(shared, person))),
         ("GET", "/history") => Ok(Response::json(&history(&shared.lock(), person))),
         ("GET", "/grid") => grid(shared, person, request),
