@@ -5,6 +5,7 @@
   /* Samples that the page holds; how many stay when the model has learnt something new. */
   const HELD = 12;
   const KEPT = 3;
+  const LARGEST_ZOOM = 28;
   const LETTERS = "abcdefhijklmnopqrstvwyz";
 
   let facts = null;
@@ -185,7 +186,8 @@
   };
   const fitted = (image, width, height) => {
     const size = () => {
-      const zoom = Math.floor(Math.min(width / image.naturalWidth, height / image.naturalHeight));
+      /* Squares that are larger than this hide what they make up. */
+      const zoom = Math.min(LARGEST_ZOOM, Math.floor(Math.min(width / image.naturalWidth, height / image.naturalHeight)));
       if (zoom < 1) return;
       image.style.width = `${zoom * image.naturalWidth}px`;
       image.style.height = `${zoom * image.naturalHeight}px`;
@@ -233,7 +235,7 @@
       if (facts.kind === "image") {
         preload(item);
         const narrow = innerWidth <= 512;
-        place.replaceChildren(fitted(item.image, place.clientWidth, narrow ? 224 : 336));
+        place.replaceChildren(fitted(item.image, place.clientWidth, narrow ? 224 : 288));
       } else {
         const more = item.more > 0 ? make("p", { class: "soft" }, `and ${item.more} more features`) : null;
         place.replaceChildren(make("div", {}, table(item.row, `Features of ${item.name}`, true), ...(more ? [more] : [])));
@@ -244,7 +246,8 @@
       const why = { random: "drawn at random", shared: "for two people" }[item.why] || "";
       byId("place").textContent = walking === null ? why : `answer ${walking + 1} of ${done.length}: ${answered}`;
       byId("near").hidden = item.near.length === 0;
-      byId("near-list").replaceChildren(...item.near.map((near) => make("li", {}, tileOf(near, 64), make("span", {}, cut(near.label || "", 24)))));
+      byId("near").classList.toggle("rows", facts.kind !== "image");
+      byId("near-list").replaceChildren(...item.near.map((near) => make("li", {}, tileOf(near, 48), make("span", {}, cut(near.label || "", 24)))));
     }
     if (walking !== null) sayGuess();
     else if (isNew && byId("guess").dataset.of !== "last") byId("guess").textContent = "";
@@ -356,8 +359,18 @@
 
   /* Classes and their keys. */
   const classes = () => (news ? news.classes : []);
-  const keyOf = (at) => (at < 9 ? String(at + 1) : at === 9 ? "0" : LETTERS[at - 10] || "");
-  const classOf = (key) => classes().find((_, at) => keyOf(at) === key);
+  /* A class that is called like a key has that key; the others take what is left, in order. */
+  let keys = [];
+  const assignKeys = () => {
+    const free = [..."1234567890" + LETTERS];
+    keys = classes().map((name) => {
+      const at = free.indexOf(name.toLowerCase());
+      return at < 0 ? "" : free.splice(at, 1)[0];
+    });
+    keys = keys.map((key) => key || free.shift() || "");
+  };
+  const keyOf = (at) => keys[at];
+  const classOf = (key) => (key ? classes().find((_, at) => keyOf(at) === key) : undefined);
   let drawnClasses = "";
   const drawClasses = () => {
     const find = byId("find").value.trim();
@@ -367,6 +380,7 @@
     const mark = JSON.stringify([find, classes()]);
     if (mark !== drawnClasses) {
       drawnClasses = mark;
+      assignKeys();
       const buttons = matching.map(([name, at]) => {
         const key = keyOf(at);
         const button = make("button", { type: "button", title: name, "aria-label": name, "aria-keyshortcuts": key || null, "data-at": at }, key ? make("kbd", {}, key.toUpperCase()) : null, make("span", {}, cut(name, 60)), make("span", { class: "count" }));
@@ -443,12 +457,20 @@
       ...gridItems.map((item) => {
         const share = item.guess ? percent(item.guess.probability) : "";
         const button = make("button", { type: "button", "aria-pressed": "false", "aria-label": `${item.name}, ${share}`, title: item.name }, tileOf(item, 72), make("span", {}, share));
-        button.addEventListener("click", () => button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true")));
+        button.addEventListener("click", () => {
+          button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+          countGrid();
+        });
         return make("li", {}, button);
       }),
     );
-    byId("grid-confirm").disabled = gridItems.length === 0;
+    countGrid();
     list.querySelector("button")?.focus({ preventScroll: true });
+  };
+  const countGrid = () => {
+    const right = byId("grid-list").querySelectorAll("[aria-pressed=false]").length;
+    byId("grid-confirm").disabled = right === 0;
+    byId("grid-confirm").replaceChildren(make("kbd", {}, "Enter"), right ? ` Confirm ${right}` : " Confirm");
   };
   const confirmGrid = () => {
     const label = byId("grid-class").value;
@@ -512,7 +534,7 @@
   };
 
   /* Progress. */
-  const interval = (share) => `${percent(share.low)} to ${percent(share.high)}`;
+  const interval = (share) => `${(100 * share.low).toFixed(0)}–${(100 * share.high).toFixed(0)} %`;
   const drawProgress = () => {
     const { progress } = news;
     const set = (id, text) => {
@@ -521,9 +543,9 @@
     set("labelled", String(progress.labelled));
     set("labelled-words", `labelled, of ${progress.samples}${progress.unusable ? `; ${progress.unusable} unusable` : ""}${progress.skipped ? `; ${progress.skipped} skipped` : ""}`);
     set("last", progress.last ? percent(progress.last.right / progress.last.of) : "–");
-    set("last-words", progress.last ? `of the guesses before your last ${progress.last.of} answers right (${interval(progress.last)})` : "of the guesses before your answer right");
+    set("last-words", progress.last ? `of the guesses right, before your last ${progress.last.of} answers (${interval(progress.last)})` : "of the guesses right, before your answers");
     set("random", progress.random ? percent(progress.random.right / progress.random.of) : "–");
-    set("random-words", progress.random ? `right of ${progress.random.of} drawn at random (${interval(progress.random)})` : "the same for samples drawn at random");
+    set("random-words", progress.random ? `of ${progress.random.of} right that were drawn at random (${interval(progress.random)})` : "the same for samples drawn at random");
     set("changed", news.changed === null ? "–" : percent(news.changed));
     set("pace", progress.seconds === null ? "–" : progress.seconds.toFixed(1));
     set("gained", progress.gained === null ? "–" : (progress.gained < 0 ? "−" : "+") + Math.abs(progress.gained).toFixed(0));

@@ -18,6 +18,8 @@ pub struct Journal {
     file: File,
     /// Bytes of whole entries.
     length: u64,
+    /// Whether others may write now.
+    closed: bool,
 }
 
 impl Journal {
@@ -48,7 +50,7 @@ impl Journal {
         {
             let _ = folder.sync_all();
         }
-        Ok((Self { path: path.to_owned(), file, length }, entries))
+        Ok((Self { path: path.to_owned(), file, length, closed: false }, entries))
     }
 
     /// Where it is.
@@ -57,11 +59,20 @@ impl Journal {
         &self.path
     }
 
+    /// Lets others write; from here on nothing is appended.
+    pub fn close(&mut self) {
+        self.closed = true;
+        let _ = self.file.unlock();
+    }
+
     /// Appends entries; when this returns, they are on the disk.
     ///
     /// # Errors
     /// If they cannot be written; then none of them counts.
     pub fn append(&mut self, entries: &[Entry]) -> Result<()> {
+        if self.closed {
+            return Err(Error::io(&self.path, io::Error::other("the server has stopped")));
+        }
         let mut text = String::new();
         for entry in entries {
             let line = serde_json::to_string(entry)

@@ -1,6 +1,6 @@
 //! The server: it opens the journal, listens, and answers until it is told to stop.
 
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -157,13 +157,29 @@ impl Server {
         let Self { listener, shared, .. } = self;
         let learning = Arc::clone(&shared);
         std::thread::spawn(move || background::run(&learning));
+        let address = listener.local_addr().ok();
         let accepting = Arc::clone(&shared);
-        std::thread::spawn(move || accept(&listener, &accepting));
+        let accepting = std::thread::spawn(move || accept(&listener, &accepting));
         while !shared.stop.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(50));
         }
         shared.changed.notify_all();
-        shared.write_labels()
+        let written = shared.write_labels();
+        shared.lock().close();
+        // Whoever waits for a connection notices only when there is one.
+        if address.is_some_and(|own| TcpStream::connect(reachable(own)).is_ok()) {
+            let _ = accepting.join();
+        }
+        written
+    }
+}
+
+/// The address at which this machine reaches its own server.
+fn reachable(own: SocketAddr) -> SocketAddr {
+    match own.ip() {
+        ip if ip.is_unspecified() && ip.is_ipv4() => (Ipv4Addr::LOCALHOST, own.port()).into(),
+        ip if ip.is_unspecified() => (Ipv6Addr::LOCALHOST, own.port()).into(),
+        _ => own,
     }
 }
 
@@ -212,6 +228,9 @@ fn listen(address: Option<&str>, kept: u16) -> Result<(TcpListener, Option<Strin
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
+        if shared.stop.load(Ordering::SeqCst) {
+            return;
+        }
         let Ok(stream) = stream else {
             std::thread::sleep(Duration::from_millis(20));
             continue;

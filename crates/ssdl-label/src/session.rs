@@ -142,6 +142,11 @@ impl Session {
         Ok(())
     }
 
+    /// Lets go of the journal.
+    pub fn close(&mut self) {
+        self.journal.close();
+    }
+
     /// Whether a sample is for two people.
     fn is_shared(&self, sample: usize) -> bool {
         let mut mixed = (sample as u64 ^ self.seed).wrapping_add(0x9e37_79b9_7f4a_7c15);
