@@ -101,17 +101,18 @@
     try {
       for (;;) {
         sendAgain = false;
-        if (stale) {
-          queue = queue.slice(0, KEPT);
-          stale = false;
-        }
+        /* What the model asks for now replaces the rest, when it is here. */
+        const staying = stale ? queue.slice(0, KEPT) : queue;
+        const replaces = stale;
+        stale = false;
         const entries = outbox.slice(0, 200);
-        const want = Math.max(0, HELD - queue.length);
+        const want = Math.max(0, HELD - staying.length);
         if (entries.length === 0 && (want === 0 || (ended && queue.length === 0))) break;
         const later = outbox.slice(200).flatMap((entry) => (entry.answers || []).map((answer) => answer.sample));
-        const have = [...queue.map((item) => item.sample), ...later].slice(0, 100);
+        const have = [...staying.map((item) => item.sample), ...later].slice(0, 100);
         const answer = await ask("/answer", { entries, have, want });
         online = true;
+        if (replaces) queue = queue.filter((item) => staying.includes(item) || item === shown);
         take(answer);
         if (outbox.length === 0 && !sendAgain) break;
       }
@@ -303,10 +304,12 @@
 
   /* Undo and redo: the server knows what they are about, across restarts. */
   const turn = (act) => {
-    if (turning) return;
+    if (turning) {
+      keysWaiting.push(act);
+      return;
+    }
     turning = newId();
     send({ id: turning, act });
-    turning = outbox[outbox.length - 1].id;
     setTimeout(() => turning && !online && finishTurn(), 1500);
     turnedBy = act;
   };
@@ -650,7 +653,8 @@
       return true;
     }
     const label = classOf(key.toLowerCase());
-    if (key === " ") tools.skip();
+    if (key === "undo" || key === "redo") turn(key);
+    else if (key === " ") tools.skip();
     else if (key === "Enter") {
       if (!guessSeen || !shown || !shown.guess) return false;
       answer({ label: shown.guess.label });
@@ -704,10 +708,7 @@
       return;
     }
     if (key.toLowerCase() === "u" && (view === "one" || view === "grid")) {
-      if (!event.repeat) {
-        if (turning) keysWaiting.push(key);
-        else turn("undo");
-      }
+      if (!event.repeat) turn("undo");
       return;
     }
     if (view === "grid") {
@@ -735,7 +736,7 @@
 
   for (const button of document.querySelectorAll("[data-do]")) {
     button.addEventListener("click", (event) => {
-      if (!turning) tools[button.dataset.do]();
+      tools[button.dataset.do]();
       if (event.detail > 0) button.blur();
     });
   }
