@@ -795,7 +795,9 @@
     byId("title").textContent = facts.title;
     byId("title").title = `${facts.person}, ${facts.journal}`;
     byId("journal").textContent = facts.journal;
-    byId("command").textContent = facts.command;
+    byId("command").textContent = facts.command || "";
+    byId("again-by-command").hidden = !facts.command;
+    document.querySelector("[data-leave=report]").parentElement.hidden = !facts.reports;
     byId("leave-folder").hidden = facts.kind !== "image";
     outbox = kept();
     hear(facts.news);

@@ -10,7 +10,6 @@ use ssdl::Matrix;
 use ssdl::fit::Silent;
 
 use crate::Result;
-use crate::entry::Verdict;
 use crate::learn::{self, BATCH, Found, Learner, POOL, Snapshot};
 use crate::server::Shared;
 
@@ -227,7 +226,7 @@ fn grow(shared: &Shared, learner: &mut Learner) {
 /// The label of each sample of the pool, after those that are unusable have left it.
 fn labels(shared: &Shared, learner: &mut Learner) -> Vec<Option<String>> {
     let session = shared.lock();
-    learner.leave_out(|sample| session.state.verdict(sample) == Some(&Verdict::Unusable));
+    learner.leave_out(|sample| session.state.is_unusable(sample));
     learner.pool.iter().map(|&sample| session.state.label(sample).map(str::to_owned)).collect()
 }
 

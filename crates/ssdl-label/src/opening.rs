@@ -167,6 +167,6 @@ pub fn labels_of_journal(
     let mut entries = journal::read(path)?;
     find_again(path, &mut entries, &Samples { count, name, hash })?;
     let state = State::replay(&entries);
-    let unusable = |sample: usize| state.verdict(sample) == Some(&Verdict::Unusable);
-    Ok(Labelled { labels: state.labels(count), unusable: (0..count).map(unusable).collect() })
+    let unusable = (0..count).map(|sample| state.is_unusable(sample)).collect();
+    Ok(Labelled { labels: state.labels(count), unusable })
 }

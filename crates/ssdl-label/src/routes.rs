@@ -121,7 +121,8 @@ fn state(shared: &Shared, person: &str) -> Value {
         "samples": shared.material.len(),
         "undo": session.state.next_undo(person).is_some(),
         "redo": session.state.next_redo(person).is_some(),
-        "command": command(shared),
+        "command": (!shared.command.is_empty()).then(|| command(shared)),
+        "reports": shared.report.is_some(),
         "news": news(&session),
     })
 }

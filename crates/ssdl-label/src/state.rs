@@ -183,6 +183,12 @@ impl State {
         }
     }
 
+    /// Whether a sample is marked unusable.
+    #[must_use]
+    pub fn is_unusable(&self, sample: usize) -> bool {
+        self.verdict(sample) == Some(&Verdict::Unusable)
+    }
+
     /// Whether people give a sample different answers, and nobody has settled it.
     #[must_use]
     pub fn is_disputed(&self, sample: usize) -> bool {
