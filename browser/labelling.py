@@ -101,7 +101,8 @@ class Page(Opened):
         )
 
     def sample(self):
-        """The number of the sample that is shown."""
+        """The number of the sample that is shown, once there is one."""
+        self.page.wait_for_function("() => document.getElementById('name').textContent")
         return int(self.page.inner_text("#name").split()[1])
 
     def count(self):
@@ -129,7 +130,7 @@ def labelling_page(launched, address, width=1280, scheme="light"):
     )
     try:
         sheet = Page(context.new_page(), width, scheme)
-        sheet.page.set_default_timeout(10000)
+        sheet.page.set_default_timeout(30000)
         sheet.listen(address)
         sheet.page.goto(address)
         sheet.ready()

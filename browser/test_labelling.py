@@ -92,6 +92,7 @@ def test_a_thousand_answers_by_key_arrive_in_order_while_the_model_learns(serve,
         sheet.press(truth[sheet.sample()])
     # Faster than anybody types, so that it does not matter what is shown.
     while (left := 1000 - sheet.page.evaluate("window.noted.length")) > 0:
+        sheet.sample()
         for at in range(min(left, 100)):
             sheet.press(str(at % 10))
     sheet.saved()
@@ -159,7 +160,7 @@ def test_answers_wait_while_the_network_is_gone_even_if_the_page_is_closed(serve
     server = serve("--demo")
     context = launched.new_context()
     page = context.new_page()
-    page.set_default_timeout(10000)
+    page.set_default_timeout(30000)
     page.goto(server.address)
     page.wait_for_selector("#sample img")
     context.set_offline(True)
@@ -391,11 +392,21 @@ def test_fifty_thousand_images_open_within_two_seconds(serve, shown_to, tmp_path
         grey(folder / f"{at}.png", (28, 28), 30 * at)
     for at in range(8, 50_000):
         os.link(folder / f"{at % 8}.png", folder / f"{at}.png")
-    started = time.monotonic()
-    server = serve("many", "--classes", "cat,dog", "--labels", "many.csv")
-    sheet = shown_to(server.address)
-    taken = time.monotonic() - started
-    assert taken < 2, taken
+    few = tmp_path / "few"
+    few.mkdir()
+    for at in range(8):
+        os.link(folder / f"{at}.png", few / f"{at}.png")
+
+    def opened(name):
+        started = time.monotonic()
+        server = serve(name, "--classes", "cat,dog", "--labels", f"{name}.csv")
+        sheet = shown_to(server.address)
+        return server, sheet, time.monotonic() - started
+
+    # The browser takes its time, too, and more on a machine that is busy.
+    _, _, usual = opened("few")
+    server, sheet, taken = opened("many")
+    assert taken - usual < 2, (taken, usual)
     for key in "1212121212":
         sheet.press(key)
     sheet.counted(10)

@@ -214,12 +214,19 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let refuse = |source: io::Error| Error::read(folder, source);
     let (mut folders, mut images) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(refuse)? {
-        let path = entry.map_err(refuse)?.path();
+        let entry = entry.map_err(refuse)?;
+        let path = entry.path();
         let name = name_of(&path).to_lowercase();
         if name.starts_with('.') || IGNORED.contains(&name.as_str()) {
             continue;
         }
-        if fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir() {
+        // Only where a link leads must be looked up.
+        let kind = entry.file_type().map_err(refuse)?;
+        let is_folder = match kind.is_symlink() {
+            true => fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir(),
+            false => kind.is_dir(),
+        };
+        if is_folder {
             folders.push(path);
         } else if name
             .rsplit_once('.')
@@ -231,8 +238,9 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
             return Err(Error::unsupported(&path, reason));
         }
     }
-    folders.sort();
-    images.sort();
+    let by_name = |one: &PathBuf, other: &PathBuf| one.file_name().cmp(&other.file_name());
+    folders.sort_by(by_name);
+    images.sort_by(by_name);
     Ok((folders, images))
 }
 

@@ -63,9 +63,16 @@ fn labels_path(args: &Label) -> PathBuf {
 }
 
 fn check_paths(args: &Label, labels: &Path) -> Outcome {
-    let inputs: Vec<&Path> = args.data.as_deref().into_iter().collect();
     let journal = journal_beside(labels);
-    output::check(&[Some(labels), Some(&journal), args.model.as_deref()], &inputs)
+    let outputs = [Some(labels), Some(&journal), args.model.as_deref()];
+    match args.data.as_deref() {
+        // None of them can be an image, so that links of a large folder need not be followed.
+        Some(folder) if folder.is_dir() => {
+            outputs.iter().flatten().try_for_each(|path| output::check_outside(path, folder))?;
+            output::check(&outputs, &[])
+        }
+        data => output::check(&outputs, &data.into_iter().collect::<Vec<_>>()),
+    }
 }
 
 /// Who labels, where nobody is named.
