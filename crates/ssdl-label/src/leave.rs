@@ -117,10 +117,10 @@ fn link(file: &Path, place: &Path) -> std::io::Result<()> {
 pub fn file_name(text: &str) -> String {
     let mut name = String::new();
     for (at, c) in text.chars().enumerate() {
-        let is_plain = !c.is_control() && !"/\\:*?\"<>|%".contains(c) && !(at == 0 && c == '.');
-        match is_plain {
-            true => name.push(c),
-            false => name += &format!("%{:02X}", c as u32),
+        let leads_elsewhere = "/\\:*?\"<>|%".contains(c) || (at == 0 && c == '.');
+        match leads_elsewhere || c.is_control() {
+            true => name += &format!("%{:02X}", c as u32),
+            false => name.push(c),
         }
     }
     let short: String = name.chars().take(120).collect();

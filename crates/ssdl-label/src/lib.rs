@@ -5,6 +5,7 @@
 //! it is saved; all else follows from the journal. Fits run in a thread of their own ([`learn`]), so that
 //! labelling never waits.
 
+mod again;
 mod background;
 pub mod entry;
 mod error;
@@ -17,6 +18,7 @@ mod material;
 pub mod measure;
 mod opening;
 mod routes;
+mod said;
 mod server;
 mod session;
 pub mod state;

@@ -13,7 +13,7 @@ use crate::http::{Connection, Fault, Response};
 use crate::leave::{self, Report};
 use crate::material::Material;
 use crate::session::Session;
-use crate::{Error, Result, background, opening, routes};
+use crate::{Error, Result, background, opening, routes, said};
 
 /// Maximum number of open connections.
 const MOST_CONNECTIONS: usize = 128;
@@ -195,7 +195,7 @@ fn check(material: &Material, options: &Options) -> Result<()> {
         return refuse("every person needs a name");
     }
     for name in &options.classes {
-        if let Some(reason) = routes::refused_class(name) {
+        if let Some(reason) = said::refused_class(name) {
             return Err(Error::Refused(format!("class `{name}`: {reason}")));
         }
     }
