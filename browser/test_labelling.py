@@ -1,4 +1,4 @@
-"""`ssdl label` as people use it: with keys, on a phone, while the server dies or the network goes."""
+"""`ssdl label` as people use it: with keys, on a phone, while servers die and networks go."""
 
 import os
 import random
