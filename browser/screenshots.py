@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from labelling import Labelling, labelling_page, true_digits
 from pages import Bench, browser, opened
 
 # Height at which screenshots of whole pages are cut off.
@@ -35,6 +36,37 @@ def part(launched, page, where):
         return sheet.page.locator(where).screenshot(animations="disabled")
 
 
+# Labels after which the page of `ssdl label` is shown.
+LABELS = 120
+
+
+def labelled(launched, scratch):
+    """The digits, labelled on the page by somebody who knows them: one sample, a grid, a phone."""
+    server = Labelling(scratch, "--demo")
+    truth = true_digits()
+    try:
+        with labelling_page(launched, server.address) as sheet:
+            for at in range(LABELS):
+                sheet.press(truth[sheet.sample()])
+                # As fast as a quick person.
+                sheet.page.wait_for_timeout(250 if at % 10 else 1200)
+            sheet.saved()
+            rested = "() => document.getElementById('fit').textContent.startsWith('Refit')"
+            sheet.page.wait_for_function(rested)
+            sheet.page.wait_for_timeout(2500)
+            sheet.press("g")
+            yield "label.png", sheet.page.screenshot(animations="disabled")
+            sheet.page.click("[data-view=grid]")
+            sheet.page.select_option("#grid-class", "3")
+            sheet.page.wait_for_timeout(1500)
+            sheet.page.locator("#grid-list button").nth(7).click()
+            yield "label-grid.png", sheet.page.screenshot(animations="disabled")
+        with labelling_page(launched, server.address, 390, "dark") as sheet:
+            yield "label-phone.png", sheet.page.screenshot(animations="disabled")
+    finally:
+        server.stop()
+
+
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, browser() as launched:
@@ -43,6 +75,8 @@ def main(folder):
         save(folder / "report.png", top(launched, demo, 1280, "light"))
         save(folder / "report-phone.png", top(launched, demo, 390, "dark"))
         save(folder / "curves.png", part(launched, curve, "#curves"))
+        for name, taken in labelled(launched, scratch):
+            save(folder / name, taken)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from ._base import FewLabelClassifier
 from ._files import load
 from ._methods import *  # noqa: F403
 from .coding import DictionaryLearner, SparseCoder
+from .labelling import label
 from .preparation import Preparation
 
 __version__ = _version("ssdl")
@@ -32,6 +33,7 @@ __all__ = [
     "datasets",
     "errors",
     "graphs",
+    "label",
     "labelling",
     "load",
     "model_selection",

@@ -12,6 +12,22 @@ Prediction = tuple[NDArray[np.int64], Real, Real]
 SparseRows = tuple[NDArray[np.int64], NDArray[np.int64], Real]
 Report = Callable[[int, int, str, float | None], Any] | None
 
+class LabelServer:
+    address: str
+    def __init__(
+        self,
+        rows: NDArray[np.float64],
+        labels: str | PathLike[str],
+        classes: list[str],
+        image: tuple[int, int] | None,
+        feature_names: list[str] | None,
+        model: str | PathLike[str] | None,
+        seed: int,
+        threads: int,
+    ) -> None: ...
+    def labels(self) -> tuple[list[str | None], list[int]]: ...
+    def stop(self) -> None: ...
+
 class Model:
     method: str
     knobs: list[tuple[str, str]]

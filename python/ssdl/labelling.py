@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from . import _query, _ssdl
+from ._page import Labelling, label
 from ._request import threads
 from ._scoring import last_step
 from .errors import SamplesError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ._query import Batch, Strategy
     from ._types import ImageShape, Labels, Samples, Steps, Whole
 
-__all__ = ["ask_in_turn", "first_to_label", "query"]
+__all__ = ["Labelling", "ask_in_turn", "first_to_label", "label", "query"]
 
 
 def first_to_label(

@@ -145,6 +145,8 @@ def only_checked(words):
             return "needs the network"
         case ["experiment", *rest] if "--tables" not in rest:
             return "needs data sets and hours"
+        case ["label", *_]:
+            return "serves a page until it is stopped"
         case _:
             return None
 
@@ -156,6 +158,9 @@ def fault(words):
             return _fault_of_ssdl(rest)
         case ["cargo", "xtask", *rest]:
             return _fault_of_xtask(rest)
+        case ["cargo", "run", "--release", "-p", crate, "--example", example, *_]:
+            there = (FOLDER / "crates" / crate / "examples" / f"{example}.rs").is_file()
+            return None if there else f"{crate} has no example {example}"
         case ["cargo", "install", "--path", crate]:
             there = (FOLDER / crate / "src" / "main.rs").is_file()
             return None if there else f"{crate} is no crate with a program"

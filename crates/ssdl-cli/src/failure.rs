@@ -95,6 +95,17 @@ impl From<ssdl_experiments::Error> for Failure {
     }
 }
 
+impl From<ssdl_label::Error> for Failure {
+    fn from(error: ssdl_label::Error) -> Self {
+        match error {
+            ssdl_label::Error::Data(inner) => inner.into(),
+            ssdl_label::Error::Fit(inner) => inner.into(),
+            ssdl_label::Error::Refused(_) => Self::Misuse(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
 impl From<ssdl_report::Error> for Failure {
     fn from(error: ssdl_report::Error) -> Self {
         match error {

@@ -9,6 +9,7 @@ use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
 use ssdl_data::{Format, ReadOptions, Table};
 use ssdl_experiments::tune::Configuration;
+use ssdl_label::Labelled;
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
@@ -59,6 +60,9 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
             table.feature_names.map_or("without names".into(), |names| names.join(", "))
         )));
     }
+    if let Some(path) = args.labels.as_deref().filter(|path| is_journal(path)) {
+        return journal(path, args, table);
+    }
     if let Some(path) = &args.labels {
         let labels = labels(path, args)?;
         let (expected, got) = (table.features.columns(), labels.len());
@@ -92,6 +96,28 @@ pub fn weights(args: &Data, table: &mut Table, has_graph: bool) -> Outcome<Optio
     }
     table.drop_weightless();
     Ok(table.weights.clone())
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "jsonl")
+}
+
+/// Takes the labels of a journal of `ssdl label`; samples that it calls unusable weigh nothing.
+fn journal(path: &Path, args: &Data, mut table: Table) -> Outcome<Table> {
+    let count = table.features.columns();
+    let name = |sample: usize| table.sample_names.as_ref().map(|names| names[sample].clone());
+    let digest = |sample: usize| match name(sample) {
+        Some(name) if args.data.is_dir() => ssdl_label::digest_of_file(&args.data.join(name)),
+        _ => Ok(ssdl_label::digest_of_row(table.features.column(sample))),
+    };
+    let Labelled { labels, unusable } = ssdl_label::labels_of_journal(path, count, &name, &digest)?;
+    if unusable.contains(&true) {
+        let weights = table.weights.take().unwrap_or_else(|| vec![1.0; count]);
+        let left = weights.into_iter().zip(unusable);
+        table.weights = Some(left.map(|(weight, out)| if out { 0.0 } else { weight }).collect());
+    }
+    table.labels = Some(labels);
+    Ok(table)
 }
 
 /// Reads a file of labels alone.

@@ -43,6 +43,7 @@ fn run(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Demo(args) => commands::demo::run(args, common),
         Command::Fit(args) => commands::fit::run(args, common),
+        Command::Label(args) => commands::label::run(args, common),
         Command::Predict(args) => commands::predict::run(args, common),
         Command::Inspect(args) => commands::inspect::run(args, common),
         Command::Atoms(args) => commands::atoms::run(args, common),

@@ -50,17 +50,23 @@ fn check_beside(path: &Path, input: &Path) -> Outcome {
     if !input.is_dir() {
         return Ok(());
     }
-    let inside = files::target(path).ok().zip(std::fs::canonicalize(input).ok());
+    check_outside(path, input)?;
+    // Links in the folder may lead out of it, but not to a file that is not there.
+    if path.exists() && files_of(input).iter().any(|file| files::same(path, file)) {
+        return refuse("is an input file");
+    }
+    Ok(())
+}
+
+/// Refuses an output in the folder of the samples.
+pub fn check_outside(path: &Path, folder: &Path) -> Outcome {
+    let inside = files::target(path).ok().zip(std::fs::canonicalize(folder).ok());
     if inside.is_some_and(|(path, folder)| path.starts_with(folder)) {
         return Err(Failure::Misuse(format!(
             "{}: is in the folder of the samples; choose a name outside {}",
             path.display(),
-            input.display()
+            folder.display()
         )));
-    }
-    // Links in the folder may lead out of it.
-    if files_of(input).iter().any(|file| files::same(path, file)) {
-        return refuse("is an input file");
     }
     Ok(())
 }

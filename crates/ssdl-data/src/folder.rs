@@ -31,6 +31,62 @@ struct Entry {
     label: Option<String>,
 }
 
+/// The images of a folder, listed in the order of their names and read one by one.
+pub struct Images {
+    entries: Vec<Entry>,
+    is_labelled: bool,
+}
+
+impl Images {
+    /// Lists a folder as [`read`](crate::read) would read it; no image is opened.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed, or does not hold images alone.
+    pub fn list(folder: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
+        let (entries, is_labelled) = entries(folder.as_ref(), options)?;
+        Ok(Self { entries, is_labelled })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The path of an image within the folder, with `/` on every system.
+    #[must_use]
+    pub fn name(&self, image: usize) -> &str {
+        &self.entries[image].name
+    }
+
+    /// Where an image is.
+    #[must_use]
+    pub fn path(&self, image: usize) -> &Path {
+        &self.entries[image].path
+    }
+
+    /// The labels that sub-folders give; `None` if there are no sub-folders.
+    #[must_use]
+    pub fn labels(&self) -> Option<Vec<Option<String>>> {
+        self.is_labelled.then(|| self.entries.iter().map(|entry| entry.label.clone()).collect())
+    }
+
+    /// One image as brightness from 0 to 1, row by row, resized if a size is given, with its height
+    /// and width.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged, or is too large.
+    pub fn grey(&self, image: usize, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])> {
+        grey(&self.entries[image].path, size)
+    }
+}
+
 /// Reads all images, in the order of their names, as grey from 0 to 1, pixels row by row.
 ///
 /// Colours become their brightness, transparent pixels become 0, and photographs are rotated as
@@ -158,12 +214,19 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let refuse = |source: io::Error| Error::read(folder, source);
     let (mut folders, mut images) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(refuse)? {
-        let path = entry.map_err(refuse)?.path();
+        let entry = entry.map_err(refuse)?;
+        let path = entry.path();
         let name = name_of(&path).to_lowercase();
         if name.starts_with('.') || IGNORED.contains(&name.as_str()) {
             continue;
         }
-        if fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir() {
+        // Only where a link leads must be looked up.
+        let kind = entry.file_type().map_err(refuse)?;
+        let is_folder = match kind.is_symlink() {
+            true => fs::metadata(&path).map_err(|source| Error::read(&path, source))?.is_dir(),
+            false => kind.is_dir(),
+        };
+        if is_folder {
             folders.push(path);
         } else if name
             .rsplit_once('.')
@@ -175,8 +238,9 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
             return Err(Error::unsupported(&path, reason));
         }
     }
-    folders.sort();
-    images.sort();
+    let by_name = |one: &PathBuf, other: &PathBuf| one.file_name().cmp(&other.file_name());
+    folders.sort_by(by_name);
+    images.sort_by(by_name);
     Ok((folders, images))
 }
 

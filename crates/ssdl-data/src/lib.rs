@@ -42,6 +42,7 @@ mod write;
 
 pub use digits::digits;
 pub use error::{Cell, Error, Result, Row};
+pub use folder::Images;
 pub use options::{Column, Format, ReadOptions};
 pub use read::{read, read_bytes, read_labels, read_labels_bytes};
 pub use table::Table;

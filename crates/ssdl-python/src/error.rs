@@ -44,6 +44,19 @@ impl<T> OrRaise<T> for ssdl_data::Result<T> {
     }
 }
 
+impl<T> OrRaise<T> for ssdl_label::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        use ssdl_label::Error::{Data, Fit, Io};
+        match self {
+            Err(Data(inner)) => ssdl_data::Result::Err(inner).or_raise(py),
+            Err(Fit(inner)) => ssdl::Result::Err(inner).or_raise(py),
+            Err(Io { path, source }) => Err(of_system(&path, &source)),
+            Err(other) => Err(of_class(py, "LabelsError", other.to_string())),
+            Ok(value) => Ok(value),
+        }
+    }
+}
+
 /// An exception of the package. Its classes have two base classes, which only Python can declare.
 fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
     // An option of the program is a parameter here.

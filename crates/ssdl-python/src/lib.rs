@@ -10,6 +10,7 @@ mod data;
 mod error;
 mod fit;
 mod graph;
+mod labelling;
 mod model;
 mod prepare;
 mod register;
@@ -26,6 +27,8 @@ mod _ssdl {
     use crate::fit::fit;
     #[pymodule_export]
     use crate::graph::{graph, neighbours, representatives};
+    #[pymodule_export]
+    use crate::labelling::LabelServer;
     #[pymodule_export]
     use crate::model::FittedModel;
     #[pymodule_export]

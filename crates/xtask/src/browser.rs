@@ -15,7 +15,8 @@ const HELP: &str = "\
 Usage: cargo xtask browser [--pictures]
 
 Makes report pages with the program and tests them in a headless browser: no error, no request, nothing
-that scrolls sideways, clicks, keys, print, the dark. Needs Python 3.11 or later and Chromium, found as
+that scrolls sideways, clicks, keys, print, the dark. So is the page of `ssdl label`, whose server is
+killed and started again. Needs Python 3.11 or later and Chromium, found as
 `chromium`, `chromium-browser`, `google-chrome` or by the variable CHROMIUM; pip fetches Playwright into
 target/browser. Where Chromium is missing and this runs as root on Debian or Ubuntu, apt-get installs it.
 
@@ -27,8 +28,12 @@ Options:
 const PICTURES: &str = "docs/images";
 const TAKEN_OF: &str = "docs/images/taken-of.txt";
 /// What the look of a page depends on.
-const SOURCES: [&str; 3] =
-    ["crates/ssdl-report/templates", "crates/ssdl-report/src", "browser/screenshots.py"];
+const SOURCES: [&str; 4] = [
+    "crates/ssdl-label/page",
+    "crates/ssdl-report/templates",
+    "crates/ssdl-report/src",
+    "browser/screenshots.py",
+];
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const PACKAGES: [&str; 2] = ["chromium", "fonts-dejavu-core"];
 

@@ -1,8 +1,10 @@
 //! The arguments and their help texts.
 
+mod labelling;
 mod studies;
 mod values;
 
+pub use labelling::Label;
 pub use studies::{By, Experiment, Tune};
 
 use std::path::PathBuf;
@@ -59,6 +61,7 @@ pub struct Common {
 pub enum Command {
     Demo(Demo),
     Fit(Box<Fit>),
+    Label(Box<Label>),
     Predict(Predict),
     Inspect(Inspect),
     Atoms(Atoms),
@@ -91,7 +94,8 @@ pub struct Data {
     /// Samples: csv, tsv, text, npy, npz, idx, mat or safetensors, also .gz; or a
     /// folder of images: one sub-folder per class, `unlabelled` for the rest
     pub data: PathBuf,
-    /// File with one label per sample, in the order of the samples
+    /// File with one label per sample, in the order of the samples; or the journal
+    /// of `ssdl label`
     #[arg(long, value_name = "FILE", conflicts_with = "label_column")]
     pub labels: Option<PathBuf>,
     /// Column of DATA with the labels: name or position (0 is first, -1 last)
@@ -346,9 +350,10 @@ pub enum Precision {
 }
 
 /// Every command, in the order of the help.
-pub const COMMANDS: [&str; 11] = [
+pub const COMMANDS: [&str; 12] = [
     "demo",
     "fit",
+    "label",
     "predict",
     "inspect",
     "atoms",

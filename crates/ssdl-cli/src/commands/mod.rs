@@ -8,6 +8,7 @@ mod explain;
 pub mod fit;
 pub mod graph;
 pub mod inspect;
+pub mod label;
 pub mod licences;
 pub mod methods;
 pub mod predict;

@@ -10,6 +10,7 @@ mod graph_files;
 mod guarded;
 mod images;
 mod interrupt;
+mod labelling;
 mod methods;
 mod predicting;
 mod refusals;
