@@ -119,20 +119,21 @@ fn check_paths(args: &Experiment, plan: &AnyPlan, rows: &Path) -> Outcome {
     let mut inputs = plan.files(&folder);
     inputs.push(PathBuf::from(&args.name));
     let mut inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    if let Some(input) = inputs.iter().find(|input| ssdl::files::same(rows, input)) {
-        return Err(Failure::Misuse(format!(
-            "{}: is an input file and would be replaced; choose another name",
-            input.display()
-        )));
-    }
-    inputs.push(rows);
     let lists = match (plan, &args.splits) {
         (AnyPlan::Comparison(plan), Some(folder)) => comparison::split_files(plan, folder),
         _ => Vec::new(),
     };
-    let lists = lists.iter().map(|path| Some(path.as_path()));
-    let outputs: Vec<Option<&Path>> = lists.chain([args.report.as_deref()]).collect();
-    output::check(&outputs, &inputs)
+    // Their folders may be made later.
+    for output in lists.iter().map(PathBuf::as_path).chain([rows]) {
+        if let Some(input) = inputs.iter().find(|input| ssdl::files::same(output, input)) {
+            return Err(Failure::Misuse(format!(
+                "{}: is an input file and would be replaced; choose another name",
+                input.display()
+            )));
+        }
+    }
+    inputs.push(rows);
+    output::check(&[args.report.as_deref()], &inputs)
 }
 
 /// The rows, to be added to unless only tables are requested.
