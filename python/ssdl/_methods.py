@@ -75,8 +75,8 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
     kept_samples : {"auto", "all", "half", "landmarks"}, default='auto'
-        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond 10,000
-        in half precision.
+        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond
+        10,000 in half precision.
     graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
@@ -813,8 +813,8 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Iterations before the graph is built from reconstructions; 0 builds it from the samples.
         Allowed: a whole number, 0 or more.
     kept_samples : {"auto", "all", "half", "landmarks"}, default='auto'
-        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond 10,000
-        in half precision.
+        Training samples in the model, to tie new ones to; `auto`: all up to 20,000, beyond
+        10,000 in half precision.
     graph : {"lle", "heat", "threshold", "learnt", "expressive"}, default='lle'
         Graph between the samples.
     n_neighbors : int, default=8
@@ -3771,7 +3771,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     Labels flow along the edges of a graph between all samples; each sample ends up with shares
     of the classes that agree with its neighbours and, if it has one, with its label. New samples
     take the weighted mean of the shares of their neighbours. Samples that no label reaches take
-    the label of the labelled sample nearest to them.
+    the label of the labelled sample nearest to them. With `balance`, the class shares of the
+    unlabelled samples are moved towards `prior` (class-mass normalisation).
 
     .. math::
 
@@ -3789,18 +3790,28 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     n_neighbors : int, default=5
         Neighbours per sample, counted from either side; at most the number of samples less one.
         Letter: k. Allowed: a whole number, 1 or more.
-    neighbours : {"auto", "exact", "approximate"}, default='auto'
-        Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
     width : float or str, default='0.2x'
         Width of the `heat` kernel; `0.2x` is a fifth of the mean distance. Letter: σ. Allowed: a
         number above 0.
 
     Other Parameters
     ----------------
+    *About the graph:*
+
+    neighbours : {"auto", "exact", "approximate"}, default='auto'
+        Search for neighbours: `auto` is exact up to 20,000 samples, approximate beyond.
+
     *About the method:*
 
     clamp : bool, default=False
         Whether given labels stay fixed (label propagation); `spreading` is then unused.
+    balance : float, default=0.0
+        How far class shares of unlabelled samples are moved towards `prior`: 0 leaves them, 1
+        makes them equal. Allowed: a number from 0 to 1.
+    prior : str, or array-like of float, default='estimated'
+        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
+        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
+        as 0.3,0.7.
 
     *About samples and labels:*
 
@@ -3891,6 +3902,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         "width": "width",
         "spreading": "spreading",
         "clamp": "clamp",
+        "balance": "balance",
+        "prior": "prior",
         "tol": "tolerance",
         "max_iter": "max_iterations",
     }
@@ -3901,6 +3914,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         "width": [Interval(Real, 0.0, None, closed="neither"), str],
         "spreading": [Interval(Real, 0.0, 1.0, closed="neither")],
         "clamp": ["boolean"],
+        "balance": [Interval(Real, 0.0, 1.0, closed="both")],
+        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         **COMMON_CONSTRAINTS,
@@ -3915,6 +3930,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         width: float | str = "0.2x",
         spreading: float = 0.8,
         clamp: bool = False,
+        balance: float = 0.0,
+        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
         tol: float = 1e-10,
         max_iter: int = 1000,
         prepare: Steps = ("auto",),
@@ -3933,6 +3950,8 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.width = width
         self.spreading = spreading
         self.clamp = clamp
+        self.balance = balance
+        self.prior = prior
         self.tol = tol
         self.max_iter = max_iter
         self.prepare = prepare
@@ -3979,6 +3998,16 @@ class SelfTraining(FewLabelClassifier):
     per_round : float, default=0.1
         Share of the unlabelled samples that one round may label; 1 sets no limit. Allowed: a
         number above 0.
+    unlabelled_weight : float, default=1.0
+        Weight of a sample that the classifier labelled, a given label's being 1. Letter: u.
+        Allowed: a number above 0.
+    balance : float, default=0.0
+        How far class shares of unlabelled samples are moved towards `prior`: 0 leaves them, 1
+        makes them equal. Allowed: a number from 0 to 1.
+    prior : str, or array-like of float, default='estimated'
+        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
+        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
+        as 0.3,0.7.
     loss : {"hinge", "squared-hinge"}, default='hinge'
         Loss of the SVM for a sample inside its margin.
 
@@ -4068,6 +4097,9 @@ class SelfTraining(FewLabelClassifier):
         "threshold": "threshold",
         "per_round": "per_round",
         "max_rounds": "max_rounds",
+        "unlabelled_weight": "unlabelled_weight",
+        "balance": "balance",
+        "prior": "prior",
         "box_constraints": "box_constraints",
         "folds": "folds",
         "loss": "loss",
@@ -4078,6 +4110,9 @@ class SelfTraining(FewLabelClassifier):
         "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
         "per_round": [Interval(Real, 0.0, None, closed="neither")],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
+        "unlabelled_weight": [Interval(Real, 0.0, None, closed="neither")],
+        "balance": [Interval(Real, 0.0, 1.0, closed="both")],
+        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
         "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "loss": [StrOptions({"hinge", "squared-hinge"})],
@@ -4092,6 +4127,9 @@ class SelfTraining(FewLabelClassifier):
         threshold: float = 0.5,
         per_round: float = 0.1,
         max_rounds: int = 20,
+        unlabelled_weight: float = 1.0,
+        balance: float = 0.0,
+        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
         box_constraints: Numbers | float = (0.1, 1.0, 10.0),
         folds: int = 5,
         loss: Literal["hinge", "squared-hinge"] = "hinge",
@@ -4110,6 +4148,9 @@ class SelfTraining(FewLabelClassifier):
         self.threshold = threshold
         self.per_round = per_round
         self.max_rounds = max_rounds
+        self.unlabelled_weight = unlabelled_weight
+        self.balance = balance
+        self.prior = prior
         self.box_constraints = box_constraints
         self.folds = folds
         self.loss = loss

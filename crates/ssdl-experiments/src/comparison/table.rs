@@ -197,7 +197,8 @@ enum Column {
 /// contenders to compare with.
 fn columns<'a>(plan: &Plan, rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
     let mut columns = vec![Column::Test];
-    if rows.into_iter().any(|row| row.log_loss.is_some()) {
+    // Rows of earlier versions have none.
+    if rows.into_iter().all(|row| row.log_loss.is_some()) {
         columns.extend([Column::Balanced, Column::LogLoss, Column::Calibration]);
     }
     columns.push(Column::Unlabelled);
