@@ -307,7 +307,7 @@ def spoilt(weights, value):
         (lambda W, lists: lists * 0, errors.GraphError, "neighbour 0 of sample 0"),
         (lambda W, lists: lists + 300, errors.GraphError, "must be another of the 300"),
         (lambda W, lists: lists - 300, errors.GraphError, "counted from 0"),
-        (lambda W, lists: "heat", errors.GraphError, "sparse matrix"),
+        (lambda W, lists: "heat", errors.GraphError, "give it to the constructor"),
     ],
     ids=[
         "fewer samples",
