@@ -38,6 +38,14 @@ pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
 
 fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) -> Outcome<Table> {
     refuse_file_options(args)?;
+    // Beside a journal the column is what was known when labelling began; the journal holds it.
+    if args.label_column.is_some() && args.labels.as_deref().is_some_and(|path| !is_journal(path)) {
+        return Err(Failure::Misuse(
+            "--labels and --label-column cannot be used together, except with a journal of \
+             `ssdl label`"
+                .into(),
+        ));
+    }
     let options = ReadOptions {
         image,
         format: args.format,
@@ -142,13 +150,20 @@ fn refuse_file_options(args: &Data) -> Outcome {
         ("--format", args.format.is_some()),
         ("--header", args.header.is_some()),
     ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) if args.data.is_dir() => Err(Failure::Misuse(format!(
-            "{}: {option} is for files; in a folder of images, each sub-folder is a class",
-            args.data.display()
-        ))),
-        _ => Ok(()),
-    }
+    let option = given.iter().find(|(_, given)| *given).map(|(option, _)| *option);
+    option.filter(|_| args.data.is_dir()).map_or(Ok(()), |option| refuse(&args.data, option))
+}
+
+/// Refuses a column of labels for a folder.
+pub fn refuse_column_of_folder(folder: &Path, given: bool) -> Outcome {
+    if given { refuse(folder, "--label-column") } else { Ok(()) }
+}
+
+fn refuse(folder: &Path, option: &str) -> Outcome {
+    Err(Failure::Misuse(format!(
+        "{}: {option} is for files; in a folder of images, each sub-folder is a class",
+        folder.display()
+    )))
 }
 
 /// Refuses a knob that is set twice: one of the two would be ignored.

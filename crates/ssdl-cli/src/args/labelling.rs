@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ssdl_data::Format;
+use ssdl_data::{Column, Format};
 
 use super::Answer;
-use super::values::{formats, image};
+use super::values::{column, formats, image};
 
 /// Label samples on a page in the browser while a model learns from every answer
 #[derive(Args)]
@@ -22,6 +22,7 @@ Examples:
   ssdl label --demo
   ssdl label photos/ --labels photos.csv --classes cat,dog
   ssdl label digits.npy --image 28x28 --labels digits.csv --model digits.ssdl
+  ssdl label rows.csv --label-column kind --labels kinds.csv
   ssdl label photos/ --listen 0.0.0.0:8080 --people ada,ben --overlap 0.1
   ssdl fit photos/ --image 32x32 --labels photos.journal.jsonl --model photos.ssdl")]
 pub struct Label {
@@ -32,6 +33,10 @@ pub struct Label {
     /// [default: labels.csv, with --demo digits-labels.csv]
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
+    /// Column of DATA with the labels that are known: name or position (0 is first,
+    /// -1 last)
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
+    pub label_column: Option<Column>,
     /// Names of the classes; more can be typed in the page
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub classes: Vec<String>,

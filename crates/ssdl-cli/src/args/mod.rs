@@ -14,7 +14,7 @@ use ssdl::samples::weights::ClassWeight;
 use ssdl_data::{Column, Format};
 
 use crate::memory;
-use values::{count, formats, image, knob, prepare_help, seed};
+use values::{column, count, formats, image, knob, prepare_help, seed};
 
 /// Classify with few labels: dictionaries learnt from labelled and unlabelled samples
 #[derive(Parser)]
@@ -96,11 +96,10 @@ pub struct Data {
     pub data: PathBuf,
     /// File with one label per sample, in the order of the samples; or the journal
     /// of `ssdl label`
-    #[arg(long, value_name = "FILE", conflicts_with = "label_column")]
+    #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
     /// Column of DATA with the labels: name or position (0 is first, -1 last)
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true,
-          value_parser = |text: &str| Ok::<_, String>(Column::from(text)))]
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
     pub label_column: Option<Column>,
     /// Column of DATA that says how much each sample counts: its name; not a feature.
     /// Samples of weight 0 are left out of a fit

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ssdl::samples::prepare;
-use ssdl_data::Format;
+use ssdl_data::{Column, Format};
 
 /// The formats of files, by name.
 pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
@@ -14,7 +14,7 @@ pub(super) fn prepare_help() -> String {
     let known: Vec<&str> = prepare::known().iter().map(|step| step.name).collect();
     format!(
         "Preparation step; may be given several times, in order: {} or none; see `ssdl methods` \
-         [default: scale=5]",
+         [default: auto]",
         known.join(", ")
     )
 }
@@ -63,6 +63,13 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 /// A count.
 pub(super) fn count(text: &str) -> Result<usize, String> {
     text.trim().parse().map_err(|_| "write a whole number, 0 or more".into())
+}
+
+/// A column by its name or position.
+// The signature is that of a parser of values.
+#[allow(clippy::unnecessary_wraps)]
+pub(super) fn column(text: &str) -> Result<Column, String> {
+    Ok(Column::from(text))
 }
 
 /// `HEIGHTxWIDTH`.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use ssdl::methods::{self, FitOptions};
 use ssdl::{Model, Samples};
-use ssdl_data::{Images, ReadOptions};
+use ssdl_data::{Column, Images, ReadOptions};
 use ssdl_experiments::hidden::{self, Trial};
 use ssdl_label::leave::Report;
 use ssdl_label::{Material, Options, Server, journal_beside};
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{self, quoted};
 use crate::progress::FitCounter;
-use crate::{cancel, output};
+use crate::{cancel, input, output};
 
 /// Runs the command.
 pub fn run(args: &Label, common: &Common) -> Outcome {
@@ -94,10 +94,12 @@ fn material(args: &Label, labels: &Path) -> Outcome<Material> {
         image: args.image,
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
+        label_column: args.label_column.clone(),
         features_array: args.array.clone(),
         ..ReadOptions::default()
     };
     if path.is_dir() {
+        input::refuse_column_of_folder(path, args.label_column.is_some())?;
         let images = Images::list(path, &options)?;
         return Ok(Material::of_images(path, images, args.image)?);
     }
@@ -132,6 +134,13 @@ fn command(args: &Label, labels: &Path, material: &Material, common: &Common) ->
     }
     if let Some(answer) = args.header {
         words.extend(["--header".into(), if answer == Answer::Yes { "yes" } else { "no" }.into()]);
+    }
+    if let Some(column) = &args.label_column {
+        let column = match column {
+            Column::Name(name) => name.clone(),
+            Column::Index(index) => index.to_string(),
+        };
+        words.extend(["--label-column".into(), column]);
     }
     if let Some(array) = &args.array {
         words.extend(["--array".into(), array.clone()]);

@@ -50,6 +50,17 @@ fn a_fit_reads_the_journal_and_leaves_out_what_is_unusable() {
 }
 
 #[test]
+fn a_column_of_labels_is_no_feature_beside_a_journal() {
+    let bench = labelled();
+    let lines: Vec<String> =
+        bench.text("rows.csv").lines().map(|row| format!("{row},even")).collect();
+    bench.write("rows.csv", lines.join("\n"));
+    let ran = bench.run(&format!("{FIT} --label-column -1"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("10 labelled, 19 unlabelled"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_fit_refuses_a_journal_of_other_samples_by_name() {
     let bench = labelled();
     let changed = bench.text("rows.csv").replacen('4', "5", 1);
@@ -70,6 +81,8 @@ fn labelling_refuses_what_cannot_work_before_it_serves() {
         ("label rows.csv --labels l.csv --classes NA", "unlabelled"),
         ("label rows.csv --labels l.csv --people a,b --overlap 2", "share from 0 to 1"),
         ("label images --labels images/l.csv", "folder of the samples"),
+        ("label images --labels l.csv --label-column kind", "--label-column is for files"),
+        ("label rows.csv --labels l.csv --label-column kind", "kind"),
         ("label missing.csv --labels l.csv", "missing.csv"),
     ];
     for (arguments, words) in cases {
