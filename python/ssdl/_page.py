@@ -1,29 +1,35 @@
 """A page in the browser on which samples are labelled."""
 
+from __future__ import annotations
+
 import os
 import webbrowser
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from . import _ssdl
 from ._request import seed, shape, threads
+from ._types import DenseSamples, ImageShape, PathLike, Seed
 from .errors import ShapeError
 
 __all__ = ["Labelling", "label"]
 
 
 def label(
-    X,
-    labels="labels.csv",
+    X: DenseSamples,
+    labels: PathLike = "labels.csv",
     *,
-    classes=(),
-    image_shape=None,
-    model=None,
-    open_browser=True,
-    random_state=0,
-    n_jobs=None,
-):
+    classes: Sequence[str] = (),
+    image_shape: ImageShape = None,
+    model: PathLike | None = None,
+    open_browser: bool = True,
+    random_state: Seed = 0,
+    n_jobs: int | None = None,
+) -> Labelling:
     """Label samples on a page in the browser while a model learns from every answer.
 
     The page is served from this process, on this machine only, until ``stop`` is called or the
@@ -91,34 +97,34 @@ def label(
 class Labelling:
     """A page on which samples are being labelled, as :func:`label` returns it."""
 
-    def __init__(self, server):
+    def __init__(self, server: _ssdl.LabelServer) -> None:
         self._server = server
 
     @property
-    def address(self):
+    def address(self) -> str:
         """The address of the page; whoever knows it can label."""
         return self._server.address
 
     @property
-    def y(self):
+    def y(self) -> NDArray[Any]:
         """Labels so far, as ``fit`` takes them: class names, -1 where there is none."""
         found, _ = self._server.labels()
         return np.array([-1 if name is None else name for name in found], dtype=object)
 
     @property
-    def unusable(self):
+    def unusable(self) -> NDArray[np.intp]:
         """Row numbers of samples that were marked unusable."""
         return np.array(self._server.labels()[1], dtype=np.intp)
 
-    def stop(self):
+    def stop(self) -> None:
         """End the server and write the labels."""
         self._server.stop()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Labelling at {self.address}>"
