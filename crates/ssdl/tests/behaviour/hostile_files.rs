@@ -233,6 +233,7 @@ fn flipped_bytes_never_panic_and_never_allocate_wildly() {
     assert!(survived > 0, "flips in the numbers go unnoticed, so some files are read");
     if let (Some(before), Some(after)) = (before, peak()) {
         let more = after.saturating_sub(before);
-        assert!(more < 64 << 20, "{more} bytes more at the peak");
+        // Tests beside this one count, too; a size that is believed would be gigabytes.
+        assert!(more < 512 << 20, "{more} bytes more at the peak");
     }
 }
