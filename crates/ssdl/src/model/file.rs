@@ -177,15 +177,15 @@ impl<T: Real> Model<T> {
         let labels = Tensor { dtype: Dtype::I32, shape, bytes: Cow::Owned(labels) };
         let mut tensors = vec![("labels".to_owned(), labels)];
         let mut arrays = self.decision.stored();
-        match kept::sparse_codes(&self.codes).filter(|_| self.is_sparse) {
-            Some((counts, atoms, values)) => {
-                tensors.push(("codes_counts".to_owned(), kept::whole(&counts)));
-                tensors.push(("codes_atoms".to_owned(), kept::whole(&atoms)));
-                let values = Matrix::from_columns(1, values.len(), values);
-                let values = values.map(|values| Stored::Matrix(Cow::Owned(values)).into());
-                tensors.extend(values.map(|values| ("codes_values".to_owned(), values)));
-            }
-            None => arrays.push(("codes", Stored::Matrix(Cow::Borrowed(&self.codes)))),
+        if self.is_sparse {
+            let (counts, atoms, values) = kept::sparse_codes(&self.codes);
+            tensors.push(("codes_counts".to_owned(), kept::whole(&counts)));
+            tensors.push(("codes_atoms".to_owned(), kept::whole(&atoms)));
+            let values = Matrix::from_columns(1, values.len(), values);
+            let values = values.map(|values| Stored::Matrix(Cow::Owned(values)).into());
+            tensors.extend(values.map(|values| ("codes_values".to_owned(), values)));
+        } else {
+            arrays.push(("codes", Stored::Matrix(Cow::Borrowed(&self.codes))));
         }
         if let Some(atoms) = self.atoms() {
             arrays.push(("atoms", Stored::Matrix(Cow::Borrowed(atoms))));

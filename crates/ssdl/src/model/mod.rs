@@ -130,7 +130,7 @@ impl<T: Real> Model<T> {
         let (reconstructions, chosen) = reconstructions.unwrap_or((None, KeptSamples::All));
         let codes = learnt.dictionary.as_ref().map(|found| &found.codes);
         let codes = codes.filter(|_| chosen.are_codes_sparse(labels.len()));
-        let is_sparse = codes.is_some_and(|codes| kept::sparse_codes(codes).is_some());
+        let is_sparse = codes.is_some_and(kept::has_many_zeros);
         // A decision that looks at the samples again needs all of them.
         let rule = tie.as_ref().map(|tie: &TieRule<T>| tie.attachment.rule);
         let rule = rule.filter(|_| !learnt.decision.needs_samples());
