@@ -219,9 +219,9 @@ def _fault_of_xtask(words):
         return f"there is no command {' '.join(words[:1])}"
     module = modules[words[0]]
     files = [source / f"{module}.rs", source / module / "mod.rs"]
-    if module == "bench":
-        # It hands its options over.
-        files.append(FOLDER / "crates" / "ssdl-bench" / "src" / "main.rs")
+    if module in ("bench", "fuzz"):
+        # They hand their options over.
+        files.append(FOLDER / "crates" / f"ssdl-{module}" / "src" / "main.rs")
     text = "".join(path.read_text("utf-8") for path in files if path.exists())
     # `--set parity`: the sets are words of the source, as the options are.
     given = [word for word in words[1:] if word.startswith("--")]
