@@ -5,8 +5,8 @@ use std::path::Path;
 use ssdl::model::Seen;
 use ssdl::{Matrix, Model, Prediction, Real, Samples, threads};
 use ssdl_experiments::hidden::{self, Hidden};
-pub use ssdl_report::pages::{Names, Test};
 use ssdl_report::pages::{self, lead};
+pub use ssdl_report::pages::{Names, Test};
 use ssdl_report::{Fact, Judged, Look, Page, Subject};
 
 use crate::args;

@@ -98,7 +98,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let python = installed(versions, &wheel, &mut show)?;
     let mut work = match generate {
         true => environment::call(&python, &["python/generate.py"]),
-        false => tests(&python, &mut show)?,
+        false => pytest(&python),
     };
     if show(&mut work)? { Ok(()) } else { Err("it failed".into()) }
 }
@@ -120,19 +120,10 @@ pub fn check(versions: Versions, wheel: Option<&Path>, run: &mut Run) -> Outcome
     }
     let mut show = |command: &mut Command| run.status(command);
     let python = installed(versions, wheel.ok_or("there is no wheel")?, &mut show)?;
-    let mut tests = tests(&python, &mut show)?;
-    match show(&mut tests)? {
+    match show(&mut pytest(&python))? {
         true => Ok(String::new()),
         false => Err("the tests of the package failed".into()),
     }
-}
-
-/// The tests, which also want the program: both read each other's files.
-fn tests(python: &Path, show: Show<'_>) -> Outcome<Command> {
-    let program = workspace::program(show)?;
-    let mut command = pytest(python);
-    command.env("SSDL_PROGRAM", program);
-    Ok(command)
 }
 
 /// A call of pytest on all cores; tests of one group run one after another.
