@@ -45,7 +45,7 @@ ssdl::knobs! {
         /// Whether batches are normalised after every activation.
         normalise "": bool = true, Switch;
         /// Share of the hidden units that is left out of each step.
-        dropout "": f64 = 0.25, Within(0.0, 0.95);
+        dropout "": f64 = 0.5, Within(0.0, 0.95);
         /// How weights follow the derivatives.
         descent "": Descent = Descent::Adam, OneOf(Descent::WORDS);
         /// Length of a step.
@@ -55,9 +55,9 @@ ssdl::knobs! {
         /// Longest derivative; 0 for any length.
         clip "": f64 = 5.0, From(0.0);
         /// Labelled samples of a step.
-        batch "": usize = 40, WholeFrom(2);
+        batch "": usize = 20, WholeFrom(2);
         /// Passes over the labelled samples.
-        epochs "": usize = 60, WholeFrom(1);
+        epochs "": usize = 40, WholeFrom(1);
     }
 }
 

@@ -81,9 +81,7 @@ impl Net {
             |error: serde_json::Error| refuse(path, &format!("its header cannot be read: {error}"));
         let Version { format, version } = serde_json::from_str(&text).map_err(unreadable)?;
         if format != FORMAT {
-            let reason =
-                format!("its header says `{format}`; models of ssdl are read by `ssdl predict`");
-            return Err(refuse(path, &reason));
+            return Err(refuse(path, &format!("its header says `{format}`, not `{FORMAT}`")));
         }
         if version != VERSION {
             let reason =

@@ -77,7 +77,7 @@ ssdl::knobs! {
         /// Samples of a step, labelled and unlabelled ones each.
         batch "": usize = 100, WholeFrom(2);
         /// Passes over the unlabelled samples.
-        epochs "": usize = 150, WholeFrom(1);
+        epochs "": usize = 60, WholeFrom(1);
     }
 }
 
@@ -98,6 +98,7 @@ impl Ladder {
             learning_rate: 0.02,
             decay: 0.0,
             batch: 32,
+            epochs: 150,
             ..Self::default()
         }
     }

@@ -98,7 +98,7 @@ impl<'a> Leaves<'a> {
 /// The numbers of a tensor.
 pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     // Tensors here are of single precision throughout; another type would be a mistake.
-    tensor.into_data().into_vec().unwrap_or_else(|error| unreachable!("{error:?}"))
+    tensor.into_data().try_into_vec().unwrap_or_else(|error| unreachable!("{error:?}"))
 }
 
 /// A matrix of this many rows.

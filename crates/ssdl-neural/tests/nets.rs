@@ -129,7 +129,7 @@ fn damaged_files_and_those_of_models_are_refused() -> Result<()> {
         damaged[at] ^= 1;
         std::fs::write(&path, damaged).expect("written");
         let error = Net::load(&path).expect_err("damaged").to_string();
-        assert!(error.contains("damaged"), "byte {at}: {error}");
+        assert!(error.contains("not a usable"), "byte {at}: {error}");
     }
     std::fs::write(&path, &whole[..whole.len() / 2]).expect("written");
     assert!(Net::load(&path).is_err());
@@ -145,7 +145,7 @@ fn damaged_files_and_those_of_models_are_refused() -> Result<()> {
     )?;
     model.save(&path)?;
     let error = Net::load(&path).expect_err("a model").to_string();
-    assert!(error.contains("not") && error.contains("damaged"), "{error}");
+    assert!(error.contains("not a usable") && error.contains("damaged"), "{error}");
     Ok(())
 }
 
