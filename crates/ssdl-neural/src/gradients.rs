@@ -17,22 +17,25 @@ pub(crate) fn agree(arrays: &[(&str, &[usize])], function: impl Fn(&Leaves<'_>) 
     let leaves = Leaves::new(&weights, &device);
     let found = leaves.gradients(&mut function(&leaves).backward());
     drop(leaves);
-    let step = 2e-3_f32;
     let at = |weights: &[Weight]| value(&function(&Leaves::new(weights, &device)));
     for array in 0..weights.len() {
         for place in 0..weights[array].values.len() {
-            let middle = weights[array].values[place];
-            weights[array].values[place] = middle + step;
-            let above = at(&weights);
-            weights[array].values[place] = middle - step;
-            let below = at(&weights);
-            weights[array].values[place] = middle;
-            let difference = (above - below) / (2.0 * f64::from(step));
             let derivative = f64::from(found[array][place]);
-            let allowed = 2e-2 * (1.0 + difference.abs());
+            let mut difference = |step: f32| {
+                let middle = weights[array].values[place];
+                weights[array].values[place] = middle + step;
+                let above = at(&weights);
+                weights[array].values[place] = middle - step;
+                let below = at(&weights);
+                weights[array].values[place] = middle;
+                (above - below) / (2.0 * f64::from(step))
+            };
+            // Long steps cross the kinks of a ReLU, short ones drown in rounding.
+            let differences = [4e-3, 1e-3, 3e-4].map(&mut difference);
+            let is_near = |found: &f64| (derivative - found).abs() < 2e-2 * (1.0 + found.abs());
             assert!(
-                (derivative - difference).abs() < allowed,
-                "`{}` at {place}: {derivative} and {difference}",
+                differences.iter().any(is_near),
+                "`{}` at {place}: {derivative} and {differences:?}",
                 weights[array].name
             );
         }
