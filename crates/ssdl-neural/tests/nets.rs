@@ -17,7 +17,7 @@ fn quick(method: Method) -> Knobs {
     match method {
         Method::Cnn => knobs(&[("epochs", "25"), ("batch", "20")]),
         Method::Ladder => knobs(&[
-            ("epochs", "12"),
+            ("epochs", "40"),
             ("first_width", "60"),
             ("second_width", "30"),
             ("third_width", "0"),
