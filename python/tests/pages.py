@@ -159,6 +159,8 @@ def fault(words):
     match words:
         case ["ssdl", *rest]:
             return _fault_of_ssdl(rest)
+        case ["ssdl-neural", *rest]:
+            return _fault_of_neural(rest)
         case ["cargo", "xtask", *rest]:
             return _fault_of_xtask(rest)
         case ["cargo", "run", "--release", "-p", crate, "--example", example, *_]:
@@ -200,6 +202,18 @@ def _fault_of_ssdl(words):
             return None if there else f"there is no experiment {name}"
         case _:
             return None
+
+
+def _fault_of_neural(words):
+    # It takes minutes to compile; its commands and options are names in its source.
+    path = FOLDER / "crates" / "ssdl-neural" / "src" / "program" / "args.rs"
+    text = path.read_text("utf-8")
+    known = [name.lower() for name in re.findall(r"^    (\w+)[(,]", text, re.MULTILINE)]
+    if not words or words[0] not in known:
+        return f"there is no command {' '.join(words[:1])}"
+    options = {f"--{name.replace('_', '-')}" for name in re.findall(r"pub (\w+): ", text)}
+    unknown = [word for word in words if word.startswith("--") and word not in options]
+    return f"`ssdl-neural {words[0]}` has no option {unknown[0]}" if unknown else None
 
 
 @cache

@@ -84,9 +84,9 @@ impl From<ssdl_data::Error> for Failure {
 
 impl From<ssdl_experiments::Error> for Failure {
     fn from(error: ssdl_experiments::Error) -> Self {
-        use ssdl_experiments::Error::{Data, Fit, Unknown};
+        use ssdl_experiments::Error::{Data, Fit, Outside, Unknown};
         match error {
-            Unknown { .. } => Self::Misuse(error.to_string()),
+            Unknown { .. } | Outside { .. } => Self::Misuse(error.to_string()),
             Data(inner) => inner.into(),
             Fit(inner) => inner.into(),
             other => Self::Failed(other.to_string()),

@@ -9,6 +9,7 @@ use ssdl::fit::{Stop, term_names};
 use ssdl::methods::{self, FitOptions};
 use ssdl::model::Naming;
 use ssdl::{Model, Real, Samples};
+use ssdl_experiments::comparison;
 use ssdl_experiments::hidden::{self, Trial};
 use ssdl_experiments::tune::Configuration;
 use ssdl_report::Page;
@@ -45,6 +46,9 @@ fn configuration(args: &Fit) -> Outcome<Configuration> {
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     input::check_set_once(&args.set)?;
     let requested = configuration(args)?;
+    if let Some(other) = comparison::outsider(&requested.method) {
+        return Err(Failure::Misuse(other.hint("fit")));
+    }
     let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;
     let mut options = options::<T>(args, &requested, common)?;

@@ -1,6 +1,7 @@
 //! 6. What comes out: a model that codes and classifies new samples.
 
 mod any;
+mod arrays;
 mod checksum;
 mod explain;
 mod file;
@@ -14,6 +15,7 @@ mod seen;
 mod tensor;
 
 pub use any::AnyModel;
+pub use arrays::{Array, load_arrays, save_arrays};
 pub use explain::{Explanation, Neighbour, Part};
 pub use naming::Naming;
 pub use query::representatives;
