@@ -17,6 +17,9 @@ ssdl::choice! {
 /// Weights of one part; parts run side by side.
 const PART: usize = 1 << 14;
 
+/// From a derivative and two numbers of state to a step.
+type Update = Box<dyn Fn(f32, &mut f32, &mut f32) -> f32 + Sync>;
+
 /// The state of a descent.
 pub(crate) struct Optimiser {
     descent: Descent,
@@ -49,7 +52,7 @@ impl Optimiser {
     }
 
     /// What is taken from a weight for its derivative and its two numbers of state.
-    fn update(&self, rate: f32) -> Box<dyn Fn(f32, &mut f32, &mut f32) -> f32 + Sync> {
+    fn update(&self, rate: f32) -> Update {
         match self.descent {
             Descent::Adam => {
                 let (keep, keep_square) = (0.9_f32, 0.999_f32);
