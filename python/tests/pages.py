@@ -11,7 +11,9 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 import traceback
 from collections.abc import Callable
@@ -23,7 +25,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2]
-PROGRAM = os.environ.get("SSDL_PROGRAM")
+# The program of the environment that runs the tests, unless another one is named.
+PROGRAM = os.environ.get("SSDL_PROGRAM") or shutil.which("ssdl", path=Path(sys.executable).parent)
 NAMES = [
     *("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "python/README.md"),
     *sorted(f"docs/{path.name}" for path in (FOLDER / "docs").glob("*.md")),
@@ -262,7 +265,7 @@ def _fault_of_package(package):
 def program():
     """The program that the test was given; without one the test is skipped."""
     if not PROGRAM:
-        pytest.skip("SSDL_PROGRAM does not name the program ssdl")
+        pytest.skip("the package is not installed, and SSDL_PROGRAM names no program")
     return PROGRAM
 
 
