@@ -15,6 +15,7 @@ use ssdl::graph::{Graph, Laplacian, Lle, Neighbours, Search};
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::random::{Purpose, normal, stream};
+use ssdl::samples::Held;
 use ssdl::{Labels, Matrix, Samples};
 
 const FEATURES: usize = 784;
@@ -88,7 +89,7 @@ fn stage() -> Stage {
         Lle { n_neighbors: 8, search: Search::Auto }.build(&samples).expect("a graph").laplacian;
     let mut codes = Matrix::zeros(ATOMS, SAMPLES);
     let problem = Coding {
-        samples: &samples,
+        samples: Held::from(&samples),
         atoms: &atoms,
         gram: &atoms.gram(),
         graph: Some((1.0, &laplacian)),
@@ -128,7 +129,7 @@ fn coding() {
     for kind in [ActivePoints::Majorised, ActivePoints::Frozen] {
         let active = Active::new(kind, &scores, &shares);
         let problem = Coding {
-            samples: &stage.samples,
+            samples: Held::from(&stage.samples),
             atoms: &stage.atoms,
             gram: &gram,
             graph: Some((1.0, &stage.laplacian)),
@@ -155,7 +156,7 @@ fn coding() {
         });
     }
     let problem = Coding {
-        samples: &stage.samples,
+        samples: Held::from(&stage.samples),
         atoms: &stage.atoms,
         gram: &gram,
         graph: None,

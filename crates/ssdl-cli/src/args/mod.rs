@@ -179,6 +179,9 @@ pub struct Fit {
     /// Refuse a fit that needs more memory than this, such as 2GB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
+    /// Keep the samples in a file in FOLDER, not in memory, once the graph is built
+    #[arg(long, value_name = "FOLDER")]
+    pub scratch: Option<PathBuf>,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]

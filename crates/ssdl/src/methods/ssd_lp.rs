@@ -273,7 +273,7 @@ impl<'a, T: Real> State<'a, T> {
             let statistics = Statistics {
                 moments: Matrix::of_product(weighted.view(), own.codes.transposed()),
                 correlations: crate::codes::moments::cross_moments(
-                    samples,
+                    (*samples).into(),
                     &Csr::of_columns(&weighted),
                 ),
                 energy: 0.0,
