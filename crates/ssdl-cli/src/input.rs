@@ -77,9 +77,12 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
     Ok(table)
 }
 
+/// Samples, and the shape of their images if they are images.
+type Shaped<T> = (Samples<T>, Option<[usize; 2]>);
+
 /// Samples in the precision of the fit, and the shape of an image, from a file that can be read a block
 /// at a time and has its labels in another file; `None` for every other.
-pub fn large<T: Real>(args: &Data) -> Outcome<Option<(Samples<T>, Option<[usize; 2]>)>> {
+pub fn large<T: Real>(args: &Data) -> Outcome<Option<Shaped<T>>> {
     let Some(path) = args.labels.as_deref().filter(|path| !is_journal(path)) else {
         return Ok(None);
     };
