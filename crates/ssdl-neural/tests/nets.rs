@@ -34,7 +34,7 @@ fn digits(count: usize, n_labelled: usize, n_classes: usize) -> (Samples<f32>, V
         .filter(|&j| truth[j].parse::<usize>().is_ok_and(|class| class < n_classes))
         .take(count)
         .collect();
-    let mut left = vec![n_labelled; 10];
+    let mut left = [n_labelled; 10];
     let names: Vec<Option<String>> = known
         .iter()
         .map(|&j| {
