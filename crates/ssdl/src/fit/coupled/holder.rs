@@ -13,6 +13,7 @@ use crate::samples::{Held, Labels};
 use crate::{Matrix, Real, Result};
 
 /// Small: $n\times p$, $p\times p$, $p\times C$.
+#[derive(Clone)]
 pub struct Global<T> {
     /// $D$.
     pub atoms: Matrix<T>,

@@ -10,6 +10,7 @@ mod begin;
 mod finish;
 mod holder;
 mod knobs;
+pub mod parts;
 mod per_sample;
 
 pub use accelerate::MOMENTUM;
