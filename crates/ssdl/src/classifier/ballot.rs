@@ -9,8 +9,8 @@
 
 use rayon::prelude::*;
 
-use super::membership::{Shares, class_errors, membership_of_errors};
 use super::balance::class_sums;
+use super::membership::{Shares, class_errors, membership_of_errors};
 use super::{Balance, Outlook, scale};
 use crate::Real;
 use crate::matrix::Matrix;

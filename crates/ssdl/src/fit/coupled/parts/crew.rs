@@ -136,7 +136,8 @@ impl<T: Real> Crew for InProcess<T> {
         let incoming = (0..self.parts.len()).map(incoming).collect::<Result<Vec<_>>>()?;
         let mut replies = Vec::with_capacity(self.parts.len());
         for ((part, state), incoming) in self.parts.iter().zip(states.iter_mut()).zip(&incoming) {
-            let (next, reply) = part.step(state, incoming, message)?;
+            let incoming: Vec<&[u8]> = incoming.iter().map(Vec::as_slice).collect();
+            let (next, reply) = part.step(state, &incoming, message)?;
             if let Some(next) = next {
                 *state = next;
             }

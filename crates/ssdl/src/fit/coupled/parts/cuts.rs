@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn parts_are_even_and_near_samples_stay_together() -> Result<()> {
-        let samples = Matrix::from_fn(4, 600, |i, j| (j / 100 * 10) as f64 + ((j * (i + 3)) % 7) as f64);
+        let samples =
+            Matrix::from_fn(4, 600, |i, j| (j / 100 * 10) as f64 + ((j * (i + 3)) % 7) as f64);
         for n_parts in [1, 2, 3, 5, 6] {
             let cuts = Cuts::new(&samples, n_parts);
             assert_eq!(Cuts::from_bytes(&cuts.to_bytes())?, cuts);

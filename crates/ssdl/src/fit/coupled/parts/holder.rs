@@ -243,11 +243,7 @@ impl<'a, T: Real> Parts<'a, T> {
     }
 
     /// Scores of this classifier, and what they measure.
-    pub fn classify(
-        &mut self,
-        classifier: &LinearClassifier<T>,
-        counts_flips: bool,
-    ) -> Result<()> {
+    pub fn classify(&mut self, classifier: &LinearClassifier<T>, counts_flips: bool) -> Result<()> {
         let step = Step::Classify { classifier: classifier.clone(), counts_flips };
         let replies = self.ask(&step, |from| Ok((read_losses(from)?, from.count()?)))?;
         let losses: Vec<(f64, f64)> = replies.iter().map(|reply| reply.0).collect();
@@ -287,7 +283,8 @@ impl<'a, T: Real> Parts<'a, T> {
             if places.len() != rows.rows() || (rows.rows() > 0 && rows.columns() != p) {
                 return Err(damaged());
             }
-            for (i, &place) in places.iter().enumerate().filter(|(_, at)| (**at as usize) < n_kept) {
+            for (i, &place) in places.iter().enumerate().filter(|(_, at)| (**at as usize) < n_kept)
+            {
                 rows.row(i).for_each(|(k, a)| codes.column_mut(place as usize)[k] = a);
             }
         }

@@ -110,7 +110,7 @@ impl<T: Real> Part<T> {
     }
 
     /// The codes of the halo, from what the other parts send, in their order.
-    pub(super) fn halo(&self, incoming: &[Vec<u8>], n_atoms: usize) -> Result<Matrix<T>> {
+    pub(super) fn halo(&self, incoming: &[&[u8]], n_atoms: usize) -> Result<Matrix<T>> {
         let count = self.ties.as_ref().map_or(0, |ties| ties.halo.len());
         let mut halo = Matrix::zeros(n_atoms, count);
         let mut at = 0;

@@ -26,7 +26,7 @@ impl<T: Real> Part<T> {
     pub fn step(
         &self,
         state: &[u8],
-        incoming: &[Vec<u8>],
+        incoming: &[&[u8]],
         message: &[u8],
     ) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
         let step = Step::<T>::from_bytes(message)?;

@@ -71,7 +71,9 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 
 /// A message that cannot be read.
 pub(crate) fn damaged() -> Error {
-    Error::Samples("a message between parts cannot be read: all workers need one version of ssdl".into())
+    Error::Samples(
+        "a message between parts cannot be read: all workers need one version of ssdl".into(),
+    )
 }
 
 impl<'a> Reader<'a> {
@@ -136,7 +138,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_what_is_cut_short_is_refused() -> Result<()> {
-        let matrix = Matrix::from_fn(3, 4, |i, j| if (i + j) % 2 == 0 { j as f32 - 1.5 } else { 0.0 });
+        let matrix =
+            Matrix::from_fn(3, 4, |i, j| if (i + j) % 2 == 0 { j as f32 - 1.5 } else { 0.0 });
         let mut out = Writer::new();
         out.flag(true);
         out.count(7);
