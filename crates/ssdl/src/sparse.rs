@@ -172,11 +172,6 @@ impl<T: Real> Csr<T> {
             .map(|(&column, &value)| (column as usize, value))
     }
 
-    /// Columns and values of all entries, row after row.
-    pub(crate) fn entry_slices(&self) -> (&[u32], &[T]) {
-        (&self.indices, &self.values)
-    }
-
     /// Columns and values of one row, side by side.
     #[inline(always)]
     pub(crate) fn row_slices(&self, i: usize) -> (&[u32], &[T]) {

@@ -77,14 +77,6 @@ impl<T: Real> Laplacian<T> {
         Self { form, diagonal: times(self.diagonal), bound: times(self.bound), groups: self.groups }
     }
 
-    /// $M$ of a graph of mixtures.
-    pub(crate) fn factor(&self) -> Option<&Csr<T>> {
-        match &self.form {
-            Form::Mixtures { factor, .. } => Some(factor),
-            Form::Affinities(_) => None,
-        }
-    }
-
     pub(super) fn form(&self) -> &Form<T> {
         &self.form
     }

@@ -144,11 +144,6 @@ impl Neighbours {
         Self::compare(samples, new, k.min(samples.columns()), false)
     }
 
-    /// From lists of `k` each, one after another.
-    pub(super) fn listed(k: usize, indices: Vec<u32>) -> Self {
-        Self { k, indices }
-    }
-
     /// From lists of the same length, nearest first.
     pub(super) fn sorted<'a>(k: usize, lists: impl Iterator<Item = &'a [(f64, u32)]>) -> Self {
         Self { k, indices: lists.flatten().map(|(_, j)| *j).collect() }

@@ -129,6 +129,15 @@ pub trait Holder<T: Real> {
     /// The first read, copy or computation that failed.
     fn check(&self) -> Result<()>;
 
+    /// Keeps what a later fit would need to go on after this iteration, where there is a place for it.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    fn keep(&mut self, iteration: usize, global: &Global<T>) -> Result<()> {
+        let _ = (iteration, global);
+        Ok(())
+    }
+
     /// The codes, $p\times N$, and how the samples vote.
     fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>);
 }

@@ -113,7 +113,8 @@ impl<T: Real> InProcess<T> {
 
 /// The factor whose row $i$ is the residual of sample $i$.
 fn factor_of<T: Real>(graph: &Laplacian<T>) -> Result<&Csr<T>> {
-    let factor = graph.factor().filter(|factor| factor.rows() == graph.n_samples());
+    let factor = graph.factor().map(|(factor, _)| factor);
+    let factor = factor.filter(|factor| factor.rows() == graph.n_samples());
     factor.ok_or_else(|| Error::Graph("only an `lle` graph can be in several parts".into()))
 }
 

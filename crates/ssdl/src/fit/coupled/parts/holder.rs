@@ -9,11 +9,12 @@ use std::sync::Mutex;
 use super::crew::{Crew, Round};
 use super::message::{Enter, Step, Task};
 use super::state::VoteRule;
-use super::wire::{Reader, damaged};
-use crate::classifier::{ActivePoints, Balance, LinearClassifier};
-use crate::codes::Coordinate;
+use super::wire::{Reader, Writer, damaged};
+use crate::classifier::margin::{self, Points};
+use crate::classifier::{ActivePoints, Ballot, LinearClassifier, as_shares};
 use crate::dictionary::{Statistics, replace, residual_floor, unused};
-use crate::fit::coupled::{Global, Weights};
+use crate::fit::CodesUpdate;
+use crate::fit::coupled::{FirstCodes, Global, Holder, Holding, Weights};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
 
@@ -22,60 +23,97 @@ const ROUNDING: f64 = 1e-8;
 
 /// What the parts have measured, added up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+struct Sums {
     /// $\operatorname{tr}(ALA^\top)$.
-    pub graph_energy: f64,
+    graph_energy: f64,
     /// $\lVert A\rVert_1$.
-    pub size: f64,
+    size: f64,
     /// The true loss.
-    pub loss: f64,
+    loss: f64,
     /// The quadratic in its place.
-    pub quadratic: f64,
+    quadratic: f64,
+}
+
+/// What the parts say of a classifier that is tried.
+struct Tried<T> {
+    loss: f64,
+    /// $\sum_j\mathcal G_{\cdot j}\tilde a_j^\top$ of points made active by its scores.
+    targets: Matrix<T>,
 }
 
 /// All parts of a fit.
 pub(crate) struct Parts<'a, T> {
     crew: &'a dyn Crew,
-    balance: Balance,
-    solver: Coordinate,
-    n_samples: usize,
-    pub(super) sums: Sums,
+    holding: Holding<'a, T>,
+    n_features: usize,
+    n_atoms: usize,
+    sums: Sums,
     statistics: Statistics<T>,
+    tried: Option<Tried<T>>,
     enter: Enter,
     /// Whether an iteration has begun before, whose change can be continued.
     has_previous: bool,
-    pub(super) flips: usize,
+    flips: usize,
     failure: Mutex<Option<Error>>,
 }
 
 impl<'a, T: Real> Parts<'a, T> {
-    /// First codes, memberships and sums.
+    /// First codes in all parts, or the states of an earlier fit. `holding` has the samples that the model keeps.
     ///
     /// # Errors
-    /// If a part cannot begin.
-    pub fn begin(
+    /// If a part cannot begin, or with a coder that does not work in parts.
+    pub fn hold(
         crew: &'a dyn Crew,
-        global: &Global<T>,
-        (rule, sparsity): (VoteRule<T>, f64),
-        solver: Coordinate,
+        holding: Holding<'a, T>,
+        codes: &FirstCodes<'_, T>,
+        goes_on: bool,
     ) -> Result<Self> {
-        let (n, p) = (global.atoms.rows(), global.atoms.columns());
-        let mut parts = Self {
+        if holding.solver.coder != CodesUpdate::Coordinate {
+            return Err(Error::Knob {
+                name: "coder".into(),
+                got: "another".into(),
+                allowed: "`coordinate` for samples in several parts".into(),
+            });
+        }
+        let FirstCodes::Lasso(atoms) = codes else { return Err(damaged()) };
+        let (n_features, n_atoms) = (atoms.rows(), atoms.columns());
+        let parts = Self {
             crew,
-            balance: rule.balance.clone(),
-            solver,
-            n_samples: crew.counts().0,
+            n_features,
+            n_atoms,
             sums: Sums::default(),
-            statistics: Statistics::none(n, p),
+            statistics: Statistics::none(n_features, n_atoms),
+            tried: None,
             enter: Enter::Here,
-            has_previous: false,
+            has_previous: goes_on,
             flips: 0,
             failure: Mutex::new(None),
+            holding,
         };
-        parts.ask(&Step::Begin { global: global.clone(), rule, sparsity }, |_| Ok(()))?;
-        parts.vote_as(None)?;
-        parts.measure()?;
+        if !goes_on {
+            let (rule, sparsity) = (parts.rule(), parts.holding.sparsity);
+            let begin = Step::Begin { atoms: (*atoms).clone(), rule, sparsity };
+            parts.ask(&begin, |_| Ok(()))?;
+        }
         Ok(parts)
+    }
+
+    /// How votes count, from those of the samples that the model keeps.
+    fn rule(&self) -> VoteRule<T> {
+        let Holding { ballot, labels, .. } = &self.holding;
+        let mut rule = VoteRule {
+            of_label: vec![T::one(); labels.classes().len()],
+            vote: T::one(),
+            balance: ballot.balance().clone(),
+            sharpness: ballot.sharpness(),
+        };
+        for (class, &weight) in labels.assigned().iter().zip(ballot.weights()).rev() {
+            match class {
+                Some(class) => rule.of_label[*class] = weight,
+                None => rule.vote = weight,
+            }
+        }
+        rule
     }
 
     /// Sends a step to all parts and reads their replies.
@@ -92,46 +130,35 @@ impl<'a, T: Real> Parts<'a, T> {
         replies.iter().map(|reply| read(&mut Reader::new(reply))).collect()
     }
 
-    /// Keeps the first failure for [`check`](Self::check); after it nothing is asked any more.
-    pub(super) fn attempt(&mut self, act: impl FnOnce(&mut Self) -> Result<()>) {
-        if self.check_quietly() {
-            return;
+    /// The result of a step; the first failure is kept for [`check`](Holder::check), and after it nothing is
+    /// asked any more.
+    fn attempt<R>(&self, act: impl FnOnce() -> Result<R>) -> Option<R> {
+        if self.failure.lock().is_ok_and(|failure| failure.is_some()) {
+            return None;
         }
-        if let Err(error) = act(self)
-            && let Ok(mut failure) = self.failure.lock()
-        {
+        act().map_err(|error| self.fail(error)).ok()
+    }
+
+    fn fail(&self, error: Error) {
+        if let Ok(mut failure) = self.failure.lock() {
             failure.get_or_insert(error);
         }
     }
 
-    fn check_quietly(&self) -> bool {
-        self.failure.lock().is_ok_and(|failure| failure.is_some())
-    }
-
-    /// Whether all steps so far have succeeded.
-    ///
-    /// # Errors
-    /// The first that failed.
-    pub fn check(&self) -> Result<()> {
-        let failure = self.failure.lock().ok().and_then(|mut failure| failure.take());
-        failure.map_or(Ok(()), Err)
-    }
-
     /// Memberships and, with a kind, active points at the current scores.
-    pub fn vote_as(&mut self, kind: Option<ActivePoints>) -> Result<()> {
-        let balance = self.balance.clone();
-        let factors = match balance.strength > 0.0 {
-            true => Some(balance.factors_by(balance.prior.len(), |factors| {
+    fn vote_as(&mut self, kind: Option<ActivePoints>) -> Result<()> {
+        let balance = self.holding.ballot.balance();
+        let factors = (balance.strength > 0.0).then(|| {
+            balance.factors_of(|factors| {
                 let step = Step::ClassSums { factors: factors.to_vec() };
-                let replies: Vec<Vec<f64>> = self.ask(&step, |from| from.list())?;
+                let replies = self.attempt(|| self.ask(&step, |from| from.list::<f64>()));
                 let mut sums = vec![0.0; factors.len()];
-                for reply in &replies {
+                for reply in replies.iter().flatten() {
                     sums.iter_mut().zip(reply).for_each(|(sum, value)| *sum += value);
                 }
-                Ok::<_, Error>(sums)
-            })?),
-            false => None,
-        };
+                as_shares(sums)
+            })
+        });
         let losses = self.ask(&Step::Vote { factors, kind }, read_losses)?;
         self.add_losses(&losses);
         Ok(())
@@ -142,30 +169,9 @@ impl<'a, T: Real> Parts<'a, T> {
             losses.iter().fold((0.0, 0.0), |sum, reply| (sum.0 + reply.0, sum.1 + reply.1));
     }
 
-    /// Begins an iteration; whether its first pass continues the last change of the codes.
-    pub fn enter_iteration(&mut self, is_last: bool) -> bool {
-        let continues = self.has_previous && !is_last;
-        self.enter = Enter::Iteration(continues);
-        self.has_previous = true;
-        continues
-    }
-
-    /// Goes back to the codes from the start of this iteration.
-    pub fn enter_again(&mut self) {
-        self.enter = Enter::Back;
-    }
-
-    /// Minimises over the codes from their present values.
-    pub fn code_all(&mut self, global: &Global<T>, weights: Weights, passes: usize) -> Result<()> {
-        for _ in 0..passes {
-            self.pass(global, weights)?;
-        }
-        Ok(())
-    }
-
     /// One pass of all parts side by side, halved until it does not raise the objective.
     fn pass(&mut self, global: &Global<T>, weights: Weights) -> Result<()> {
-        let solver = self.solver;
+        let solver = self.holding.solver.coordinate();
         let task = || Task { global: global.clone(), weights, solver };
         let enter = std::mem::replace(&mut self.enter, Enter::Here);
         let step = Step::Code { enter, task: task() };
@@ -197,11 +203,11 @@ impl<'a, T: Real> Parts<'a, T> {
             let (moments, correlations) = (from.matrix()?, from.matrix()?);
             Ok((sums, Statistics { moments, correlations, energy: from.number()? }))
         })?;
-        let (n, p) = (self.statistics.correlations.rows(), self.statistics.moments.columns());
-        let mut statistics = Statistics::none(n, p);
+        let mut statistics = Statistics::none(self.n_features, self.n_atoms);
         let mut all = Sums::default();
         for (sums, own) in &replies {
-            if (own.moments.columns(), own.correlations.rows()) != (p, n) {
+            let size = (own.correlations.rows(), own.moments.columns());
+            if size != (self.n_features, self.n_atoms) {
                 return Err(damaged());
             }
             all.graph_energy += sums.graph_energy;
@@ -214,22 +220,7 @@ impl<'a, T: Real> Parts<'a, T> {
         Ok(())
     }
 
-    /// The sums that the atoms are learnt from.
-    pub fn statistics_now(&self) -> Statistics<T> {
-        self.statistics.clone()
-    }
-
-    /// Unused atoms become badly reconstructed samples; returns how many were unused, and how many were replaced.
-    pub fn revive_atoms(
-        &self,
-        atoms: &mut Matrix<T>,
-        moments: &Matrix<T>,
-        radius: T,
-    ) -> Result<(usize, usize)> {
-        let dead = unused(moments);
-        if dead.is_empty() {
-            return Ok((0, 0));
-        }
+    fn revived(&self, atoms: &mut Matrix<T>, dead: &[usize], radius: T) -> Result<usize> {
         let step = Step::Worst { atoms: atoms.clone(), count: dead.len() };
         let replies: Vec<Vec<(f64, Vec<T>)>> = self.ask(&step, |from| {
             (0..from.count()?).map(|_| Ok((from.number()?, from.list()?))).collect()
@@ -237,14 +228,13 @@ impl<'a, T: Real> Parts<'a, T> {
         let mut worst = replies.concat();
         // Stable: ties stay in the order of the parts.
         worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let floor = residual_floor(self.statistics.energy, self.n_samples);
-        let revived = replace(atoms, &dead, worst.into_iter(), floor, radius);
-        Ok((dead.len(), revived))
+        let floor = residual_floor(self.statistics.energy, self.crew.counts().0);
+        Ok(replace(atoms, dead, worst.into_iter(), floor, radius))
     }
 
     /// Scores of this classifier, and what they measure.
-    pub fn classify(&mut self, classifier: &LinearClassifier<T>, counts_flips: bool) -> Result<()> {
-        let step = Step::Classify { classifier: classifier.clone(), counts_flips };
+    fn classify(&mut self, classifier: &LinearClassifier<T>) -> Result<()> {
+        let step = Step::Classify { classifier: classifier.clone() };
         let replies = self.ask(&step, |from| Ok((read_losses(from)?, from.count()?)))?;
         let losses: Vec<(f64, f64)> = replies.iter().map(|reply| reply.0).collect();
         self.add_losses(&losses);
@@ -252,44 +242,183 @@ impl<'a, T: Real> Parts<'a, T> {
         Ok(())
     }
 
-    /// $\sum_jw_j\tilde a_j\tilde a_j^\top$ of all samples.
-    pub fn gram(&self, class: Option<usize>) -> Result<Matrix<T>> {
-        let size = self.statistics.moments.columns() + 1;
-        add_all(&self.ask(&Step::Gram { class }, |from| from.matrix())?, size, size)
-    }
-
-    /// The loss of a classifier, and $\sum_j\mathcal G_{\cdot j}\tilde a_j^\top$ of active points renewed at its scores.
-    pub fn targets(&self, classifier: &LinearClassifier<T>) -> Result<(f64, Matrix<T>)> {
+    fn try_out(&self, classifier: &LinearClassifier<T>) -> Result<Tried<T>> {
         let step = Step::Targets { classifier: Some(classifier.clone()) };
         let replies = self.ask(&step, |from| Ok((from.number()?, from.matrix()?)))?;
         let (losses, targets): (Vec<f64>, Vec<Matrix<T>>) = replies.into_iter().unzip();
-        let size = self.statistics.moments.columns() + 1;
-        Ok((losses.iter().sum(), add_all(&targets, size, classifier.bias.len())?))
+        let targets = add_all(&targets, self.n_atoms + 1, classifier.bias.len())?;
+        Ok(Tried { loss: losses.iter().sum(), targets })
     }
 
-    /// $\sum_j\mathcal G_{\cdot j}\tilde a_j^\top$ of the active points of this iteration.
-    pub fn frozen_targets(&self, n_classes: usize) -> Result<Matrix<T>> {
+    fn system_of(&self, class: Option<usize>, rho: T) -> Result<Option<Matrix<T>>> {
+        let step = Step::Gram { class };
+        let replies = self.ask(&step, |from| Ok((from.flag()?, from.matrix()?)))?;
+        let (active, sums): (Vec<bool>, Vec<Matrix<T>>) = replies.into_iter().unzip();
+        let mut system = add_all(&sums, self.n_atoms + 1, self.n_atoms + 1)?;
+        (0..=self.n_atoms).for_each(|k| system.column_mut(k)[k] += rho);
+        Ok((class.is_none() || active.contains(&true)).then_some(system))
+    }
+
+    fn frozen_targets(&self, class: usize) -> Result<Matrix<T>> {
         let replies = self.ask(&Step::Targets { classifier: None }, |from| from.matrix())?;
-        add_all(&replies, self.statistics.moments.columns() + 1, n_classes)
+        let n_classes = self.holding.labels.classes().len();
+        let all = add_all(&replies, self.n_atoms + 1, n_classes)?;
+        Ok(all.select_columns(&[class]))
     }
 
     /// The codes of the samples that the model keeps, in their order there.
-    pub fn kept_codes(&self, n_kept: usize) -> Result<Matrix<T>> {
-        let p = self.statistics.moments.columns();
+    fn kept_codes(&self) -> Result<Matrix<T>> {
+        let n_kept = self.holding.labels.len();
         let replies: Vec<(Vec<u32>, Csr<T>)> =
             self.ask(&Step::Kept, |from| Ok((from.list()?, from.sparse()?)))?;
-        let mut codes = Matrix::zeros(p, n_kept);
+        let mut codes = Matrix::zeros(self.n_atoms, n_kept);
         for (places, rows) in &replies {
-            if places.len() != rows.rows() || (rows.rows() > 0 && rows.columns() != p) {
+            let is_sound = places.len() == rows.rows()
+                && (rows.rows() == 0 || rows.columns() == self.n_atoms)
+                && places.iter().all(|&place| (place as usize) < n_kept);
+            if !is_sound {
                 return Err(damaged());
             }
-            for (i, &place) in places.iter().enumerate().filter(|(_, at)| (**at as usize) < n_kept)
-            {
+            for (i, &place) in places.iter().enumerate() {
                 rows.row(i).for_each(|(k, a)| codes.column_mut(place as usize)[k] = a);
             }
         }
         Ok(codes)
     }
+}
+
+impl<T: Real> Points<T> for Parts<'_, T> {
+    fn score(&mut self, classifier: &LinearClassifier<T>) {
+        self.tried = self.attempt(|| self.try_out(classifier));
+    }
+
+    fn loss(&self) -> f64 {
+        self.tried.as_ref().map_or(0.0, |tried| tried.loss)
+    }
+
+    fn system(&self, class: Option<usize>, rho: T) -> Option<Matrix<T>> {
+        self.attempt(|| self.system_of(class, rho)).flatten()
+    }
+
+    fn targets(&self, class: Option<usize>) -> Matrix<T> {
+        let found = match class {
+            Some(class) => self.attempt(|| self.frozen_targets(class)),
+            None => self.tried.as_ref().map(|tried| tried.targets.clone()),
+        };
+        let n_classes = self.holding.labels.classes().len();
+        let columns = class.map_or(n_classes, |_| 1);
+        found.unwrap_or_else(|| Matrix::zeros(self.n_atoms + 1, columns))
+    }
+}
+
+impl<T: Real> Holder<T> for Parts<'_, T> {
+    fn codes_of(&self, chosen: &[usize]) -> Matrix<T> {
+        let codes = self.attempt(|| self.kept_codes());
+        let none = || Matrix::zeros(self.n_atoms, self.holding.labels.len());
+        codes.unwrap_or_else(none).select_columns(chosen)
+    }
+
+    fn begin(&mut self, classifier: &LinearClassifier<T>) {
+        let begun = (|| {
+            self.classify(classifier)?;
+            self.vote_as(None)?;
+            self.measure()
+        })();
+        begun.unwrap_or_else(|error| self.fail(error));
+    }
+
+    fn vote(&mut self, kind: ActivePoints) {
+        self.vote_as(Some(kind)).unwrap_or_else(|error| self.fail(error));
+    }
+
+    fn code(&mut self, global: &Global<T>, weights: Weights, passes: usize) -> Option<f64> {
+        let coded = (0..passes).try_for_each(|_| self.pass(global, weights));
+        coded.unwrap_or_else(|error| self.fail(error));
+        Some(self.sums.graph_energy)
+    }
+
+    fn extrapolate(&mut self, is_last: bool) -> bool {
+        let continues = self.has_previous && !is_last;
+        self.enter = Enter::Iteration(continues);
+        self.has_previous = true;
+        continues
+    }
+
+    fn go_back(&mut self) {
+        self.enter = Enter::Back;
+    }
+
+    fn statistics(&self) -> Statistics<T> {
+        self.statistics.clone()
+    }
+
+    fn revive(&self, atoms: &mut Matrix<T>, moments: &Matrix<T>, radius: T) -> (usize, usize) {
+        let dead = unused(moments);
+        if dead.is_empty() {
+            return (0, 0);
+        }
+        let revived = self.attempt(|| self.revived(atoms, &dead, radius));
+        (dead.len(), revived.unwrap_or(0))
+    }
+
+    fn learn_classifier(
+        &mut self,
+        classifier: &mut LinearClassifier<T>,
+        kind: ActivePoints,
+        rho: T,
+    ) -> Result<()> {
+        let learnt = margin::learn(classifier, self, kind, rho, margin::ROUNDS);
+        // A part that failed leaves no system to solve: its own failure says more.
+        self.check()?;
+        learnt?;
+        self.classify(classifier)
+    }
+
+    fn count_flips(&mut self) -> usize {
+        self.flips
+    }
+
+    fn size(&self) -> f64 {
+        self.sums.size
+    }
+
+    fn graph_energy(&self) -> f64 {
+        self.sums.graph_energy
+    }
+
+    fn loss(&self) -> f64 {
+        self.sums.loss
+    }
+
+    fn quadratic(&self) -> f64 {
+        self.sums.quadratic
+    }
+
+    fn check(&self) -> Result<()> {
+        let failure = self.failure.lock().ok().and_then(|mut failure| failure.take());
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn keep(&mut self, iteration: usize, global: &Global<T>) -> Result<()> {
+        let mut out = Writer::new();
+        global.write(&mut out);
+        self.crew.keep(iteration, &out.into_bytes())
+    }
+
+    fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>) {
+        let codes = self.attempt(|| self.kept_codes());
+        let codes = codes.unwrap_or_else(|| Matrix::zeros(self.n_atoms, self.holding.labels.len()));
+        (codes, self.holding.ballot)
+    }
+}
+
+/// What an earlier fit kept: its iteration, atoms and classifier.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn earlier<T: Real>(crew: &dyn Crew) -> Result<Option<(usize, Global<T>)>> {
+    let Some((iteration, progress)) = crew.earlier() else { return Ok(None) };
+    Ok(Some((iteration, Global::read(&mut Reader::new(&progress))?)))
 }
 
 fn read_losses(from: &mut Reader<'_>) -> Result<(f64, f64)> {

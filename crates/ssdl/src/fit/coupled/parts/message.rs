@@ -27,8 +27,8 @@ pub(super) struct Task<T> {
 
 /// A step; what it replies is written beside it.
 pub(super) enum Step<T> {
-    /// First codes and scores. Nothing.
-    Begin { global: Global<T>, rule: VoteRule<T>, sparsity: f64 },
+    /// First codes. Nothing.
+    Begin { atoms: Matrix<T>, rule: VoteRule<T>, sparsity: f64 },
     /// The votes for each class at these factors.
     ClassSums { factors: Vec<f64> },
     /// Memberships, and active points of this kind. The loss, the quadratic.
@@ -39,13 +39,14 @@ pub(super) enum Step<T> {
     Shrink { share: f64, task: Task<T> },
     /// The graph's energy, $\lVert A\rVert_1$, the loss, the quadratic, the sums for the atoms.
     Measure,
-    /// $\sum_jw_j\tilde a_j\tilde a_j^\top$ with the weights of all classes together, or of one.
+    /// Whether any weight is not zero, and $\sum_jw_j\tilde a_j\tilde a_j^\top$ with the weights of all classes
+    /// together, or of one.
     Gram { class: Option<usize> },
     /// $\sum_j\mathcal G_{\cdot j}\tilde a_j^\top$ of active points as they are, or renewed at this classifier's scores;
     /// with the loss there.
     Targets { classifier: Option<LinearClassifier<T>> },
     /// Scores of the classifier. The loss, the quadratic, how many samples changed class.
-    Classify { classifier: LinearClassifier<T>, counts_flips: bool },
+    Classify { classifier: LinearClassifier<T> },
     /// The samples with the largest residuals.
     Worst { atoms: Matrix<T>, count: usize },
     /// The codes of samples that the model keeps.
@@ -53,13 +54,13 @@ pub(super) enum Step<T> {
 }
 
 impl<T: Real> Global<T> {
-    fn write(&self, out: &mut Writer) {
+    pub(super) fn write(&self, out: &mut Writer) {
         out.matrix(&self.atoms);
         out.matrix(&self.gram);
         write_classifier(&self.classifier, out);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self> {
         let (atoms, gram) = (from.matrix()?, from.matrix()?);
         Ok(Self { atoms, gram, classifier: read_classifier(from)? })
     }
@@ -125,9 +126,9 @@ impl<T: Real> Step<T> {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         match self {
-            Self::Begin { global, rule, sparsity } => {
+            Self::Begin { atoms, rule, sparsity } => {
                 out.count(0);
-                global.write(&mut out);
+                out.matrix(atoms);
                 rule.write(&mut out);
                 out.number(*sparsity);
             }
@@ -165,10 +166,9 @@ impl<T: Real> Step<T> {
                 out.count(7);
                 out.optional(classifier.as_ref(), |out, it| write_classifier(it, out));
             }
-            Self::Classify { classifier, counts_flips } => {
+            Self::Classify { classifier } => {
                 out.count(8);
                 write_classifier(classifier, &mut out);
-                out.flag(*counts_flips);
             }
             Self::Worst { atoms, count } => {
                 out.count(9);
@@ -184,7 +184,7 @@ impl<T: Real> Step<T> {
         let mut from = Reader::new(bytes);
         Ok(match from.count()? {
             0 => Self::Begin {
-                global: Global::read(&mut from)?,
+                atoms: from.matrix()?,
                 rule: VoteRule::read(&mut from)?,
                 sparsity: from.number()?,
             },
@@ -210,10 +210,7 @@ impl<T: Real> Step<T> {
             5 => Self::Measure,
             6 => Self::Gram { class: from.optional(Reader::count)? },
             7 => Self::Targets { classifier: from.optional(read_classifier)? },
-            8 => Self::Classify {
-                classifier: read_classifier(&mut from)?,
-                counts_flips: from.flag()?,
-            },
+            8 => Self::Classify { classifier: read_classifier(&mut from)? },
             9 => Self::Worst { atoms: from.matrix()?, count: from.count()? },
             10 => Self::Kept,
             _ => return Err(damaged()),

@@ -16,5 +16,6 @@ mod wire;
 
 pub use crew::{Crew, InProcess, Round};
 pub use cuts::Cuts;
+pub(super) use holder::{Parts, earlier};
 pub use part::{Part, Place};
 pub use rows::Rows;

@@ -7,9 +7,8 @@ use super::wire::Writer;
 use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin};
 use crate::codes::{Coding, Margin};
 use crate::dictionary::{Statistics, worst_reconstructed};
-use crate::fit::coupled::Global;
 use crate::fit::coupled::accelerate::extrapolate;
-use crate::fit::coupled::begin::first_codes;
+use crate::fit::coupled::per_sample::first_codes;
 use crate::matrix::{absolute_sum, axpy};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
@@ -32,8 +31,8 @@ impl<T: Real> Part<T> {
         let step = Step::<T>::from_bytes(message)?;
         let changes = step.changes();
         let mut reply = Writer::new();
-        if let Step::Begin { global, rule, sparsity } = step {
-            return Ok((Some(self.begin(&global, rule, sparsity).to_bytes()), reply.into_bytes()));
+        if let Step::Begin { atoms, rule, sparsity } = step {
+            return Ok((Some(self.begin(&atoms, rule, sparsity).to_bytes()), reply.into_bytes()));
         }
         let mut state = State::<T>::from_bytes(state)?;
         let halo = match step.exchanges() {
@@ -95,13 +94,14 @@ impl<T: Real> Part<T> {
                     }
                     _ => state.shares.total.clone(),
                 };
+                reply.flag(weight.iter().any(|weight| *weight != T::zero()));
                 reply.matrix(&margin::weighted_gram(&codes, &weight, T::zero()));
             }
             Step::Targets { classifier } => self.targets(state, classifier.as_ref(), reply),
-            Step::Classify { classifier, counts_flips } => {
+            Step::Classify { classifier } => {
                 state.scores = classifier.scores(&state.codes);
                 self.write_losses(state, reply);
-                reply.count(if counts_flips { self.count_flips(state) } else { 0 });
+                reply.count(self.count_flips(state));
             }
             Step::Worst { atoms, count } => {
                 let samples = (&self.samples).into();
@@ -121,22 +121,20 @@ impl<T: Real> Part<T> {
         }
     }
 
-    fn begin(&self, global: &Global<T>, rule: VoteRule<T>, sparsity: f64) -> State<T> {
-        let codes = first_codes((&self.samples).into(), &global.atoms, sparsity);
-        let scores = global.classifier.scores(&codes);
-        let n_classes = scores.rows();
+    fn begin(&self, atoms: &Matrix<T>, rule: VoteRule<T>, sparsity: f64) -> State<T> {
+        let n_classes = rule.of_label.len();
         State {
-            codes,
+            codes: first_codes((&self.samples).into(), atoms, sparsity),
             start: None,
             before: None,
-            rule,
+            scores: Matrix::zeros(n_classes, self.n_samples()),
             shares: Shares {
                 of_class: Matrix::zeros(n_classes, self.n_samples()),
                 total: vec![T::zero(); self.n_samples()],
             },
             active: None,
-            classes: scores.iter_columns().map(|scores| best(scores) as u32).collect(),
-            scores,
+            classes: vec![0; self.n_samples()],
+            rule,
         }
     }
 

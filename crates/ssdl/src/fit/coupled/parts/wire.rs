@@ -48,7 +48,7 @@ impl Writer {
         for i in 0..matrix.rows() {
             self.0.extend_from_slice(&(matrix.row(i).len() as u32).to_le_bytes());
         }
-        let (indices, values) = matrix.entry_slices();
+        let (_, indices, values) = matrix.parts();
         self.list(indices);
         self.list(values);
     }
