@@ -6,7 +6,7 @@ use super::state::{State, VoteRule};
 use super::wire::Writer;
 use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin};
 use crate::codes::{Coding, Margin};
-use crate::dictionary::{Statistics, worst_reconstructed};
+use crate::dictionary::{Statistics, squared_residuals, worst_of};
 use crate::fit::coupled::accelerate::extrapolate;
 use crate::fit::coupled::per_sample::first_codes;
 use crate::matrix::{absolute_sum, axpy};
@@ -105,7 +105,7 @@ impl<T: Real> Part<T> {
             }
             Step::Worst { atoms, count } => {
                 let samples = (&self.samples).into();
-                let worst = worst_reconstructed(&atoms, samples, &state.codes, count);
+                let worst = worst_of(squared_residuals(&atoms, samples, &state.codes), count);
                 reply.count(worst.len());
                 for (residual, j) in worst {
                     reply.number(residual);
