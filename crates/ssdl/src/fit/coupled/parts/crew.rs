@@ -111,6 +111,21 @@ impl<T: Real> InProcess<T> {
     }
 }
 
+impl<T> InProcess<T> {
+    /// The states of all parts.
+    #[must_use]
+    pub fn states(&self) -> Vec<Vec<u8>> {
+        self.states.lock().map(|states| states.clone()).unwrap_or_default()
+    }
+
+    /// Goes back to earlier states.
+    pub fn set_states(&self, earlier: Vec<Vec<u8>>) {
+        if let Ok(mut states) = self.states.lock() {
+            *states = earlier;
+        }
+    }
+}
+
 /// The factor whose row $i$ is the residual of sample $i$.
 fn factor_of<T: Real>(graph: &Laplacian<T>) -> Result<&Csr<T>> {
     let factor = graph.factor().map(|(factor, _)| factor);
