@@ -50,6 +50,11 @@ class Lists:
     places: Whole
 
 
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as the library reads it; one that came over a wire may lie at odd bytes."""
+    return np.require(array, requirements=["C", "A"])
+
+
 def version() -> str:
     """The version of the package where this runs."""
     import ssdl
@@ -162,8 +167,8 @@ def search(
     block: Piece, queries: Piece | None, k: int, first: int, approximate: bool, threads: int
 ) -> Lists:
     """The nearest samples of a block whose first sample has the place ``first``."""
-    others = None if queries is None else queries.samples
-    found, at = _ssdl.part_neighbours(block.samples, others, k, approximate, threads)
+    others = None if queries is None else aligned(queries.samples)
+    found, at = _ssdl.part_neighbours(aligned(block.samples), others, k, approximate, threads)
     return Lists(np.asarray(found), at + first)
 
 
@@ -200,9 +205,8 @@ def graph_rows(
     table = np.concatenate([piece.samples, *(samples for _, samples in lent)])
     order = np.argsort(known, kind="stable")
     local = order[np.searchsorted(known[order], places)]
-    return _ssdl.part_rows(
-        np.ascontiguousarray(table), piece.samples, local, places, first, total, threads
-    )
+    queries, places = aligned(piece.samples), aligned(places)
+    return _ssdl.part_rows(aligned(table), queries, local, places, first, total, threads)
 
 
 def touching(rows: bytes, precision: str, start: int, stop: int) -> bytes:
@@ -218,7 +222,7 @@ def make(
     here = np.flatnonzero(kept[np.minimum(at, len(kept) - 1)] == piece.rows)
     graph = None if rows is None else (rows, others)
     both = (at[here].tolist(), here.tolist())
-    return _ssdl.Part(piece.samples, piece.labels, graph, first, both)
+    return _ssdl.Part(aligned(piece.samples), aligned(piece.labels), graph, first, both)
 
 
 def needs(part: _ssdl.Part, starts: list[int]) -> list[list[int]]:
