@@ -142,7 +142,8 @@ def test_chunks_may_stay_where_they_lie(client, local, data):
     X, y, _ = data
     model = DaskSSDLGA(client, division="chunks", **PARAMETERS).fit(chunked(X), chunked(y))
     ratio = model.to_local().objective_["total"] / local.objective_["total"]
-    assert abs(ratio - 1) < 0.02
+    # Parts at random: more codes travel, and each iteration gains less.
+    assert abs(ratio - 1) < 0.05
 
 
 def test_without_a_graph(client, data):

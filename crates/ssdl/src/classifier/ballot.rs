@@ -45,22 +45,6 @@ impl<T: Real> Ballot<T> {
         Self { weights, balance, sharpness }
     }
 
-    /// The weight of a label of each class and of an unlabelled sample's vote, where the votes of all are
-    /// moved, and $r$: what makes the ballot of any of the samples.
-    pub(crate) fn rule(
-        outlook: Outlook,
-        sharpness: f64,
-        labels: &Labels,
-        weights: &Weights<T>,
-    ) -> (Vec<T>, T, Balance, f64) {
-        let strength = if weights.balanced { 0.0 } else { outlook.balance };
-        let of_label = label_weights(&outlook.prior, &labels.counts(), strength);
-        let of_label = of_label.iter().zip(&weights.of_classes);
-        let of_label = of_label.map(|(&label, &class)| T::of(label) * class).collect();
-        let balance = Balance { prior: outlook.prior, strength: outlook.balance };
-        (of_label, T::of(outlook.vote), balance, sharpness)
-    }
-
     /// As the labels suggest. Where the user's weights make all classes count the same, the labels are
     /// not weighed once more.
     #[must_use]
@@ -163,7 +147,11 @@ impl<T: Real> Ballot<T> {
     }
 
     /// $P$ of the unlabelled samples, and their weights.
-    fn votes(&self, scores: &Matrix<T>, assigned: &[Option<usize>]) -> (Matrix<T>, Vec<f64>) {
+    pub(crate) fn votes(
+        &self,
+        scores: &Matrix<T>,
+        assigned: &[Option<usize>],
+    ) -> (Matrix<T>, Vec<f64>) {
         let open: Vec<usize> = (0..assigned.len()).filter(|&j| assigned[j].is_none()).collect();
         let mut votes = scores.select_columns(&open);
         votes.par_columns_mut().with_min_len(CHUNK).for_each_init(

@@ -21,6 +21,9 @@ use crate::{Error, Matrix, Real, Result};
 /// Relative rise of the objective that is no more than rounding.
 const ROUNDING: f64 = 1e-8;
 
+/// Numbers of votes up to which they are sent here.
+const SENT_VOTES: usize = 4_000_000;
+
 /// What the parts have measured, added up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
@@ -147,21 +150,39 @@ impl<'a, T: Real> Parts<'a, T> {
 
     /// Memberships and, with a kind, active points at the current scores.
     fn vote_as(&mut self, kind: Option<ActivePoints>) -> Result<()> {
-        let balance = self.holding.ballot.balance();
-        let factors = (balance.strength > 0.0).then(|| {
-            balance.factors_of(|factors| {
-                let step = Step::ClassSums { factors: factors.to_vec() };
-                let replies = self.attempt(|| self.ask(&step, |from| from.list::<f64>()));
-                let mut sums = vec![0.0; factors.len()];
-                for reply in replies.iter().flatten() {
-                    sums.iter_mut().zip(reply).for_each(|(sum, value)| *sum += value);
-                }
-                as_shares(sums)
-            })
-        });
+        let factors = self.factors()?;
         let losses = self.ask(&Step::Vote { factors, kind }, read_losses)?;
         self.add_losses(&losses);
         Ok(())
+    }
+
+    /// The factor of each class that brings all votes near the prior. The votes of few samples are sent
+    /// here, once; those of many are added up where they are, round after round.
+    fn factors(&self) -> Result<Option<Vec<f64>>> {
+        let balance = self.holding.ballot.balance();
+        let (all, labelled) = self.crew.counts();
+        let n_classes = balance.prior.len();
+        if balance.strength <= 0.0 {
+            return Ok(None);
+        }
+        if (all - labelled).saturating_mul(n_classes) <= SENT_VOTES {
+            let read = |from: &mut Reader<'_>| Ok((from.matrix::<T>()?, from.list::<f64>()?));
+            let (votes, weights): (Vec<_>, Vec<_>) =
+                self.ask(&Step::Votes, read)?.into_iter().unzip();
+            let votes = votes.into_iter().flat_map(Matrix::into_vec).collect();
+            let weights = weights.concat();
+            let votes = Matrix::from_columns(n_classes, weights.len(), votes);
+            return Ok(Some(balance.factors(&votes.ok_or_else(damaged)?, &weights)));
+        }
+        Ok(Some(balance.factors_of(|factors| {
+            let step = Step::ClassSums { factors: factors.to_vec() };
+            let replies = self.attempt(|| self.ask(&step, |from| from.list::<f64>()));
+            let mut sums = vec![0.0; factors.len()];
+            for reply in replies.iter().flatten() {
+                sums.iter_mut().zip(reply).for_each(|(sum, value)| *sum += value);
+            }
+            as_shares(sums)
+        })))
     }
 
     fn add_losses(&mut self, losses: &[(f64, f64)]) {

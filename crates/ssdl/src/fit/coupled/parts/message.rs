@@ -29,6 +29,8 @@ pub(super) struct Task<T> {
 pub(super) enum Step<T> {
     /// First codes. Nothing.
     Begin { atoms: Matrix<T>, rule: VoteRule<T>, sparsity: f64 },
+    /// The votes of unlabelled samples, and their weights.
+    Votes,
     /// The votes for each class at these factors.
     ClassSums { factors: Vec<f64> },
     /// Memberships, and active points of this kind. The loss, the quadratic.
@@ -176,6 +178,7 @@ impl<T: Real> Step<T> {
                 out.count(*count);
             }
             Self::Kept => out.count(10),
+            Self::Votes => out.count(11),
         }
         out.into_bytes()
     }
@@ -213,6 +216,7 @@ impl<T: Real> Step<T> {
             8 => Self::Classify { classifier: read_classifier(&mut from)? },
             9 => Self::Worst { atoms: from.matrix()?, count: from.count()? },
             10 => Self::Kept,
+            11 => Self::Votes,
             _ => return Err(damaged()),
         })
     }

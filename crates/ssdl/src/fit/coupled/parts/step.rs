@@ -46,6 +46,12 @@ impl<T: Real> Part<T> {
     fn take(&self, step: Step<T>, state: &mut State<T>, halo: &Matrix<T>, reply: &mut Writer) {
         match step {
             Step::Begin { .. } => {}
+            Step::Votes => {
+                let ballot = state.rule.ballot(&self.assigned);
+                let (votes, weights) = ballot.votes(&state.scores, &self.assigned);
+                reply.matrix(&votes);
+                reply.list(&weights);
+            }
             Step::ClassSums { factors } => {
                 let ballot = state.rule.ballot(&self.assigned);
                 reply.list(&ballot.class_sums(&state.scores, &self.assigned, &factors));
