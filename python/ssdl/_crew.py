@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from . import _parts
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
+# Of Dask, whose functions have no types, and which need not be installed.
+Client: TypeAlias = Any
+Future: TypeAlias = Any
 
 
 class DaskCrew:

@@ -1,4 +1,4 @@
-"""From the chunks of a user to the parts of a fit, on the driver: only facts and a sample come here."""
+"""From the chunks of a user to the parts of a fit: only facts and a sample come to the driver."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _labels, _parts, _ssdl
-from ._crew import submit
+from ._crew import Client, Future, submit
 from .errors import LabelsError, SamplesError, ShapeError, SsdlError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
-
     from ._types import Whole
 
 # Up to this many samples come to the driver as a whole; of more, so many that stand for all.
@@ -125,7 +123,7 @@ def _classes(values: list[Any], unlabeled: object) -> _labels.Labels:
 
 
 def sample_rows(chunks: Chunks) -> Whole:
-    """The rows that come to the driver, ascending: all, or labelled ones and evenly spaced others."""
+    """The rows that come to the driver, ascending: all, or labelled and evenly spaced ones."""
     total = chunks.n_samples
     if total <= ALL_UP_TO:
         return np.arange(total)
@@ -191,7 +189,7 @@ def divide(chunks: Chunks, plan: Plan) -> Divided:
     pieces = [piece for piece, count in zip(pieces, sizes, strict=True) if count]
     starts = [0, *np.cumsum([count for count in sizes if count]).tolist()]
     count = len(pieces)
-    rows = _graph(client, pieces, starts, plan, chunks.dtype) if plan.n_neighbors else None
+    rows = _graph(client, pieces, starts, plan) if plan.n_neighbors else None
     kept = submit(client, _parts.same, plan.kept, name="kept")
     drafts = []
     for at, piece in enumerate(pieces):
@@ -240,11 +238,9 @@ def _pieces(chunks: Chunks, plan: Plan) -> list[Future]:
     return pieces
 
 
-def _graph(
-    client: Client, pieces: list[Future], starts: list[int], plan: Plan, dtype: str
-) -> list[Future]:
+def _graph(client: Client, pieces: list[Future], starts: list[int], plan: Plan) -> list[Future]:
     """The rows of the graph of each part's own samples."""
-    count, total = len(pieces), starts[-1]
+    total = starts[-1]
     k = min(plan.n_neighbors or 0, total - 1)
     rows = []
     for at, piece in enumerate(pieces):
@@ -267,9 +263,7 @@ def _graph(
         for of, block in enumerate(pieces):
             if of != at:
                 wanted = submit(client, _parts.foreign, places, *_span(starts, of), name="wanted")
-                lent.append(
-                    submit(client, _parts.lend, block, wanted, starts[of], name="lent")
-                )
+                lent.append(submit(client, _parts.lend, block, wanted, starts[of], name="lent"))
         rows.append(
             submit(
                 client,
@@ -282,7 +276,6 @@ def _graph(
                 name="rows",
             )
         )
-    del count, dtype
     return rows
 
 

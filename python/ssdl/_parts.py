@@ -1,7 +1,7 @@
 """The tasks of a fit over several parts, as workers run them: plain functions, state in and out.
 
-A chunk is what the user has, a part what the fit makes of the chunks: near samples together. Samples
-are numbered by their *places*: those of part 0 first, then those of part 1, and so on.
+A chunk is what the user has, a part what the fit makes of the chunks: near samples together.
+Samples are numbered by their *places*: those of part 0 first, then those of part 1, and so on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fits on a cluster of Dask: samples stay on its workers, in chunks that may be more than one machine holds.
+"""Fits on a cluster of Dask: samples stay on its workers, more than one machine could hold.
 
-``pip install "ssdl[dask]"``. The estimators take arrays and data frames of Dask; see ``docs/scale.md``
-for what travels, and when a single machine is enough.
+``pip install "ssdl[dask]"``. The estimators take arrays and data frames of Dask;
+``docs/scale.md`` says what travels, and when a single machine is enough.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _division, _labels, _parts, _ssdl
-from ._crew import Checkpoint, DaskCrew, submit
+from ._crew import Checkpoint, Client, DaskCrew, submit
 from ._methods import SSDLGA, USSDL
 from ._request import seed, shape, steps, threads
 from ._sklearn import BaseEstimator, ClassifierMixin
 from .errors import KnobError, SsdlError
 
 try:
-    import dask
-    import dask.array as da
-    from distributed import Client, get_client
+    dask: Any = import_module("dask")
+    da: Any = import_module("dask.array")
+    distributed: Any = import_module("distributed")
 except ImportError as missing:
     raise ImportError(
         'ssdl.dask needs Dask: pip install "ssdl[dask]", here and on all workers'
@@ -52,7 +53,7 @@ def _with_parameters(cls: type[DaskClassifier]) -> type[DaskClassifier]:
     return cls
 
 
-class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DaskClassifier(ClassifierMixin, BaseEstimator):
     """Base of the estimators of this module.
 
     Parameters
@@ -63,11 +64,11 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parts of the fit; None means one for each thread of the workers. The same samples, seed and
         number of parts give the same bits, whoever does the work.
     division : {"cuts", "chunks"}, default="cuts"
-        ``cuts``: samples are moved once, so that near ones lie together. ``chunks``: they stay where
-        they lie and every chunk is a part; more codes travel, and the fit may take more iterations.
+        ``cuts``: samples are moved once, so that near ones lie together. ``chunks``: they stay
+        where they lie and every chunk is a part; more codes travel, and an iteration gains less.
     checkpoint : str, default=None
-        A folder that this process and the workers share. A fit that was interrupted goes on from its
-        last checkpoint there when it is called again.
+        A folder that this process and the workers share. A fit that was interrupted goes on from
+        its last checkpoint there when it is called again.
     checkpoint_every : int, default=3
         Iterations between checkpoints.
     **parameters
@@ -104,9 +105,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, parameter in known.items():
             setattr(self, name, parameters.pop(name, parameter.default))
         if parameters:
-            raise TypeError(
-                f"{type(self).__name__} has no parameter {next(iter(parameters))!r}"
-            )
+            raise TypeError(f"{type(self).__name__} has no parameter {next(iter(parameters))!r}")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from a few labelled and many unlabelled samples.
@@ -116,7 +115,8 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : dask array or dask dataframe of shape (n_samples, n_features)
             Samples; its chunks are whole rows.
         y : dask array or series, or array-like, of shape (n_samples,)
-            Labels, in chunks of the same rows as those of `X`; missing ones as for the local estimator.
+            Labels, in chunks of the same rows as those of `X`; missing ones as for the local
+            estimator.
 
         Returns
         -------
@@ -134,9 +134,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         picked = _division.fetch(chunks, rows)
         samples = local._samples(_together(picked), chunks.dtype, reset=True)
         crew, divided = self._divide(client, chunks, (local, samples, labels, rows))
-        local._learn_from(
-            samples, labels, elsewhere={"preparation": divided[0], "crew": crew}
-        )
+        local._learn_from(samples, labels, elsewhere={"preparation": divided[0], "crew": crew})
         if crew.checkpoint is not None:
             crew.checkpoint.clear()
         self.local_ = local
@@ -146,7 +144,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict the classes of samples: lazily, chunk by chunk, for an array or data frame of Dask."""
+        """Predict the classes of samples: lazily, chunk by chunk, for a collection of Dask."""
         return self._each(X, "predict", self.classes_.dtype if hasattr(self, "classes_") else None)
 
     def predict_proba(self, X: Any) -> Any:
@@ -177,7 +175,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return right / total if total else float("nan")
 
     def query(self, n: int = 10, X: Any = None) -> Whole:
-        """Rows of `X` whose labels would help most: the best of each chunk, and of these the best."""
+        """Rows of `X` whose labels would help most: of the best of each chunk the best."""
         check_is_fitted(self, "local_")
         if X is None:
             raise SsdlError("query needs X: the samples to choose from")
@@ -187,13 +185,15 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             [submit(client, _candidates, model, block, n, name="query") for block in samples]
         )
         starts = np.cumsum([0, *(count for _, _, count in found)])
-        rows = np.concatenate([at + start for (at, _, _), start in zip(found, starts, strict=False)])
+        rows = np.concatenate(
+            [at + start for (at, _, _), start in zip(found, starts, strict=False)]
+        )
         best = self.local_.query(n, np.concatenate([some for _, some, _ in found]))
         chosen: Whole = rows[best]
         return chosen
 
     def to_local(self) -> Any:
-        """The ordinary estimator, which predicts in this process and saves the ordinary model file."""
+        """The ordinary estimator: it predicts in this process and saves the ordinary file."""
         check_is_fitted(self, "local_")
         return self.local_
 
@@ -227,7 +227,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise KnobError(f"{name} is {value!r}; allowed: whole numbers from 1")
 
     def _client(self) -> Client:
-        return self.client if self.client is not None else get_client()
+        return self.client if self.client is not None else distributed.get_client()
 
     def _estimator(self) -> FewLabelClassifier:
         """The local estimator with these parameters."""
@@ -272,9 +272,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         crew = DaskCrew(client, divided.parts, divided.needs, counts, n_threads, checkpoint)
         return crew, (preparation, divided.pieces)
 
-    def _checkpoint(
-        self, chunks: _division.Chunks, local: Any, n_parts: int
-    ) -> Checkpoint | None:
+    def _checkpoint(self, chunks: _division.Chunks, local: Any, n_parts: int) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
         facts = {
@@ -294,7 +292,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return submit(self._client(), _parts.same, self.local_, name="model")
 
     def _each(self, X: Any, method: str, dtype: Any, width: int | None = None) -> Any:
-        """Call a method of the local estimator on each chunk, lazily; at once on what is in memory."""
+        """Call a method of the local estimator on each chunk, lazily; at once if in memory."""
         check_is_fitted(self, "local_")
         if not hasattr(X, "dask"):
             return getattr(self.local_, method)(X)
@@ -347,8 +345,8 @@ def blocks_of(X: Any) -> list[Any]:
     if hasattr(X, "to_delayed"):
         return list(X.to_delayed())
     raise SsdlError(
-        f"X must be an array or a data frame of Dask, not {type(X).__name__}: for samples in memory "
-        "take the local estimator"
+        f"X must be an array or a data frame of Dask, not {type(X).__name__}: for samples in "
+        "memory take the local estimator"
     )
 
 

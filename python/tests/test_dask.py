@@ -116,9 +116,7 @@ def test_a_fit_goes_on_from_its_checkpoint_after_the_driver_died(
     folder = str(tmp_path / "kept")
 
     def estimator():
-        return DaskSSDLGA(
-            client, n_parts=3, checkpoint=folder, checkpoint_every=2, **PARAMETERS
-        )
+        return DaskSSDLGA(client, n_parts=3, checkpoint=folder, checkpoint_every=2, **PARAMETERS)
 
     class Died(Exception):
         pass
