@@ -53,7 +53,7 @@ pub(crate) struct Parts<'a, T> {
     sums: Sums,
     statistics: Statistics<T>,
     tried: Option<Tried<T>>,
-    enter: Enter,
+    enter: Option<Enter>,
     /// Whether an iteration has begun before, whose change can be continued.
     has_previous: bool,
     flips: usize,
@@ -87,7 +87,7 @@ impl<'a, T: Real> Parts<'a, T> {
             sums: Sums::default(),
             statistics: Statistics::none(n_features, n_atoms),
             tried: None,
-            enter: Enter::Here,
+            enter: None,
             has_previous: goes_on,
             flips: 0,
             failure: Mutex::new(None),
@@ -194,9 +194,10 @@ impl<'a, T: Real> Parts<'a, T> {
     fn pass(&mut self, global: &Global<T>, weights: Weights) -> Result<()> {
         let solver = self.holding.solver.coordinate();
         let task = || Task { global: global.clone(), weights, solver };
-        let enter = std::mem::replace(&mut self.enter, Enter::Here);
-        let step = Step::Code { enter, task: task() };
-        let values = self.ask(&step, |from| Ok((from.number()?, from.number()?)))?;
+        if let Some(enter) = self.enter.take() {
+            self.ask(&Step::Enter(enter), |_| Ok(()))?;
+        }
+        let values = self.ask(&Step::Code(task()), |from| Ok((from.number()?, from.number()?)))?;
         let before: f64 = values.iter().map(|value| value.0).sum();
         let mut after: f64 = values.iter().map(|value| value.1).sum();
         self.measure()?;
@@ -360,13 +361,13 @@ impl<T: Real> Holder<T> for Parts<'_, T> {
 
     fn extrapolate(&mut self, is_last: bool) -> bool {
         let continues = self.has_previous && !is_last;
-        self.enter = Enter::Iteration(continues);
+        self.enter = Some(Enter::Iteration(continues));
         self.has_previous = true;
         continues
     }
 
     fn go_back(&mut self) {
-        self.enter = Enter::Back;
+        self.enter = Some(Enter::Back);
     }
 
     fn statistics(&self) -> Statistics<T> {

@@ -7,11 +7,9 @@ use crate::codes::Coordinate;
 use crate::fit::coupled::{Global, Weights};
 use crate::{Matrix, Real, Result};
 
-/// Where a coding step begins.
+/// Where the coding of an iteration begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Enter {
-    /// At the codes as they are.
-    Here,
     /// At a new iteration, whose start is kept; with `true` the last change is continued.
     Iteration(bool),
     /// At the start of this iteration again.
@@ -35,8 +33,10 @@ pub(super) enum Step<T> {
     ClassSums { factors: Vec<f64> },
     /// Memberships, and active points of this kind. The loss, the quadratic.
     Vote { factors: Option<Vec<f64>>, kind: Option<ActivePoints> },
+    /// Where the next pass begins; halos are exchanged after it. Nothing.
+    Enter(Enter),
     /// A pass over the codes. This part of what it minimises, before and, without the graph, after.
-    Code { enter: Enter, task: Task<T> },
+    Code(Task<T>),
     /// Takes back all but this share of the last pass. This part of what it minimised, without the graph.
     Shrink { share: f64, task: Task<T> },
     /// The graph's energy, $\lVert A\rVert_1$, the loss, the quadratic, the sums for the atoms.
@@ -114,7 +114,8 @@ impl<T: Real> Step<T> {
             self,
             Self::Begin { .. }
                 | Self::Vote { .. }
-                | Self::Code { .. }
+                | Self::Enter(_)
+                | Self::Code(_)
                 | Self::Shrink { .. }
                 | Self::Classify { .. }
         )
@@ -122,7 +123,7 @@ impl<T: Real> Step<T> {
 
     /// Whether parts need the codes of their halos for it.
     pub fn exchanges(&self) -> bool {
-        matches!(self, Self::Code { .. } | Self::Measure)
+        matches!(self, Self::Code(_) | Self::Measure)
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -144,15 +145,17 @@ impl<T: Real> Step<T> {
                 let is_frozen = |kind: &ActivePoints| *kind == ActivePoints::Frozen;
                 out.optional(kind.as_ref(), |out, kind| out.flag(is_frozen(kind)));
             }
-            Self::Code { enter, task } => {
+            Self::Code(task) => {
                 out.count(3);
-                out.count(match enter {
-                    Enter::Here => 0,
-                    Enter::Iteration(false) => 1,
-                    Enter::Iteration(true) => 2,
-                    Enter::Back => 3,
-                });
                 task.write(&mut out);
+            }
+            Self::Enter(enter) => {
+                out.count(12);
+                out.count(match enter {
+                    Enter::Iteration(false) => 0,
+                    Enter::Iteration(true) => 1,
+                    Enter::Back => 2,
+                });
             }
             Self::Shrink { share, task } => {
                 out.count(4);
@@ -199,16 +202,7 @@ impl<T: Real> Step<T> {
                     Ok(if is_frozen { ActivePoints::Frozen } else { ActivePoints::Majorised })
                 })?,
             },
-            3 => Self::Code {
-                enter: match from.count()? {
-                    0 => Enter::Here,
-                    1 => Enter::Iteration(false),
-                    2 => Enter::Iteration(true),
-                    3 => Enter::Back,
-                    _ => return Err(damaged()),
-                },
-                task: Task::read(&mut from)?,
-            },
+            3 => Self::Code(Task::read(&mut from)?),
             4 => Self::Shrink { share: from.number()?, task: Task::read(&mut from)? },
             5 => Self::Measure,
             6 => Self::Gram { class: from.optional(Reader::count)? },
@@ -217,6 +211,12 @@ impl<T: Real> Step<T> {
             9 => Self::Worst { atoms: from.matrix()?, count: from.count()? },
             10 => Self::Kept,
             11 => Self::Votes,
+            12 => Self::Enter(match from.count()? {
+                0 => Enter::Iteration(false),
+                1 => Enter::Iteration(true),
+                2 => Enter::Back,
+                _ => return Err(damaged()),
+            }),
             _ => return Err(damaged()),
         })
     }

@@ -64,8 +64,8 @@ impl<T: Real> Part<T> {
                 state.active = kind.map(active).or(state.active.take());
                 self.write_losses(state, reply);
             }
-            Step::Code { enter, task } => {
-                self.enter(enter, state);
+            Step::Enter(enter) => self.enter(enter, state),
+            Step::Code(task) => {
                 let (before, after) = self.code(state, halo, &task);
                 reply.number(before);
                 reply.number(after);
@@ -146,7 +146,6 @@ impl<T: Real> Part<T> {
 
     fn enter(&self, enter: Enter, state: &mut State<T>) {
         match enter {
-            Enter::Here => {}
             Enter::Iteration(continues) => {
                 let start = Csr::of_columns(&state.codes);
                 let previous = state.start.replace(start).filter(|_| continues);
