@@ -20,6 +20,7 @@ fn card() -> Option<Arc<dyn Device>> {
         Ok(device) => Some(device),
         Err(error) => {
             let message = error.to_string();
+            assert!(std::env::var_os("SSDL_GPU_TESTS").is_none(), "{message}");
             assert!(message.starts_with("device: "), "{message}");
             assert!(
                 ["driver", "cuBLAS", "NVRTC", "card"].iter().any(|word| message.contains(word)),
@@ -118,15 +119,16 @@ fn codes_are_those_of_the_processor() {
             [problem, Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative()]
         {
             let solver =
-                Coordinate { sweeps: 400, inner_sweeps: 60, tolerance: 1e-6, direct: false };
+                Coordinate { sweeps: 60, inner_sweeps: 20, tolerance: 1e-4, direct: false };
             let mut expected = Matrix::zeros(90, 1500);
             solver.minimise(&problem, &mut expected);
             let mut found = Matrix::zeros(90, 1500);
             on(&device, || solver.minimise(&problem, &mut found));
             device::check().expect("room");
             let (a, b) = (problem.value(&expected), problem.value(&found));
-            assert!((a - b).abs() <= 1e-6 * a.abs(), "{sparsity}: {a} {b}");
-            assert!(problem.gap(&found) < 1e-5, "{sparsity}: {}", problem.gap(&found));
+            assert!((a - b).abs() <= 1e-5 * a.abs(), "{sparsity}: {a} {b}");
+            let (own, other) = (problem.gap(&found), problem.gap(&expected));
+            assert!(own < 1e-3 || own < 2.0 * other, "{sparsity}: gap {own}, processor {other}");
         }
     }
 }
