@@ -27,7 +27,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
 ]
 
-PARAMETERS = {"n_atoms": 40, "max_iter": 6, "tol": 0.0, "calibrate": False, "random_state": 3}
+PARAMETERS = {"n_atoms": 40, "max_iter": 5, "tol": 0.0, "calibrate": False, "random_state": 3}
+QUICK = PARAMETERS | {"max_iter": 2}
 
 
 def cluster(n_workers):
@@ -99,7 +100,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(distributed, data):
         killed = []
 
         def kill(progress):
-            if progress.iteration == 3 and not killed:
+            if progress.iteration == 2 and not killed:
                 killed.append(processes[0])
                 os.kill(processes[0], signal.SIGKILL)
 
@@ -122,7 +123,7 @@ def test_a_fit_goes_on_from_its_checkpoint_after_the_driver_died(
         pass
 
     def die(progress):
-        if progress.iteration == 4:
+        if progress.iteration == 3:
             raise Died
 
     with watching(die), pytest.raises(Died):
@@ -131,24 +132,24 @@ def test_a_fit_goes_on_from_its_checkpoint_after_the_driver_died(
     seen = []
     with watching(seen.append):
         model = estimator().fit(chunked(X), chunked(y))
-    assert 2 <= min(each.iteration for each in seen if each.iteration) <= 4
+    assert min(each.iteration for each in seen if each.iteration) >= 2
     same_model(distributed, model)
     assert not list((tmp_path / "kept").iterdir())
 
 
-def test_chunks_may_stay_where_they_lie(client, local, data):
+def test_chunks_may_stay_where_they_lie(client, data):
     X, y, _ = data
-    model = DaskSSDLGA(client, division="chunks", **PARAMETERS).fit(chunked(X), chunked(y))
-    ratio = model.to_local().objective_["total"] / local.objective_["total"]
+    model = DaskSSDLGA(client, division="chunks", **QUICK).fit(chunked(X), chunked(y))
+    whole = ssdl.SSDLGA(**QUICK).fit(X, y)
+    ratio = model.to_local().objective_["total"] / whole.objective_["total"]
     # Parts at random: more codes travel, and each iteration gains less.
     assert abs(ratio - 1) < 0.05
 
 
 def test_without_a_graph(client, data):
     X, y, truth = data
-    plain = {name: PARAMETERS[name] for name in PARAMETERS}
-    model = DaskUSSDL(client, n_parts=2, **plain).fit(chunked(X), y)
-    whole = ssdl.USSDL(**plain).fit(X, y)
+    model = DaskUSSDL(client, n_parts=2, **QUICK).fit(chunked(X), y)
+    whole = ssdl.USSDL(**QUICK).fit(X, y)
     assert abs(model.to_local().objective_["total"] / whole.objective_["total"] - 1) < 0.005
     assert abs(model.score(chunked(X), truth) - whole.score(X, truth)) < 0.01
 
@@ -177,8 +178,7 @@ def test_data_frames(client, data):
     frame = pandas.DataFrame(X, columns=names)
     some = frames.from_pandas(frame, npartitions=3)
     labels = frames.from_pandas(pandas.Series(y).where(y >= 0), npartitions=3)
-    quick = PARAMETERS | {"max_iter": 2}
-    model = DaskSSDLGA(client, n_parts=2, **quick).fit(some, labels)
+    model = DaskSSDLGA(client, n_parts=2, **QUICK).fit(some, labels)
     assert list(model.to_local().feature_names_in_) == names
     assert np.array_equal(model.predict(some).compute(), model.to_local().predict(frame))
 
@@ -201,8 +201,7 @@ def test_labels_that_only_some_chunks_have(client, data):
     # The last chunk alone has labels of one class; the chunk before it has none.
     last = 1300 + np.flatnonzero(truth[1300:] == 9)[:5]
     y[last] = names[last]
-    quick = PARAMETERS | {"max_iter": 2}
-    model = DaskSSDLGA(client, n_parts=2, **quick).fit(chunked(X), chunked(y))
+    model = DaskSSDLGA(client, n_parts=2, **QUICK).fit(chunked(X), chunked(y))
     assert model.classes_.tolist() == [f"digit {at}" for at in range(10)]
     assert set(model.predict(chunked(X)).compute()) <= set(model.classes_)
 

@@ -8,9 +8,10 @@ use std::sync::Mutex;
 
 use super::crew::{Crew, Round};
 use super::message::{Enter, Step, Task};
+use super::points::Tried;
 use super::state::VoteRule;
 use super::wire::{Reader, Writer, damaged};
-use crate::classifier::margin::{self, Points};
+use crate::classifier::margin;
 use crate::classifier::{ActivePoints, Ballot, LinearClassifier, as_shares};
 use crate::dictionary::{Statistics, replace, residual_floor, unused};
 use crate::fit::CodesUpdate;
@@ -37,22 +38,15 @@ struct Sums {
     quadratic: f64,
 }
 
-/// What the parts say of a classifier that is tried.
-struct Tried<T> {
-    loss: f64,
-    /// $\sum_j\mathcal G_{\cdot j}\tilde a_j^\top$ of points made active by its scores.
-    targets: Matrix<T>,
-}
-
 /// All parts of a fit.
 pub(crate) struct Parts<'a, T> {
     crew: &'a dyn Crew,
-    holding: Holding<'a, T>,
+    pub(super) holding: Holding<'a, T>,
     n_features: usize,
-    n_atoms: usize,
+    pub(super) n_atoms: usize,
     sums: Sums,
     statistics: Statistics<T>,
-    tried: Option<Tried<T>>,
+    pub(super) tried: Option<Tried<T>>,
     enter: Option<Enter>,
     /// Whether an iteration has begun before, whose change can be continued.
     has_previous: bool,
@@ -120,7 +114,7 @@ impl<'a, T: Real> Parts<'a, T> {
     }
 
     /// Sends a step to all parts and reads their replies.
-    fn ask<R>(
+    pub(super) fn ask<R>(
         &self,
         step: &Step<T>,
         read: impl Fn(&mut Reader<'_>) -> Result<R>,
@@ -135,7 +129,7 @@ impl<'a, T: Real> Parts<'a, T> {
 
     /// The result of a step; the first failure is kept for [`check`](Holder::check), and after it nothing is
     /// asked any more.
-    fn attempt<R>(&self, act: impl FnOnce() -> Result<R>) -> Option<R> {
+    pub(super) fn attempt<R>(&self, act: impl FnOnce() -> Result<R>) -> Option<R> {
         if self.failure.lock().is_ok_and(|failure| failure.is_some()) {
             return None;
         }
@@ -264,30 +258,6 @@ impl<'a, T: Real> Parts<'a, T> {
         Ok(())
     }
 
-    fn try_out(&self, classifier: &LinearClassifier<T>) -> Result<Tried<T>> {
-        let step = Step::Targets { classifier: Some(classifier.clone()) };
-        let replies = self.ask(&step, |from| Ok((from.number()?, from.matrix()?)))?;
-        let (losses, targets): (Vec<f64>, Vec<Matrix<T>>) = replies.into_iter().unzip();
-        let targets = add_all(&targets, self.n_atoms + 1, classifier.bias.len())?;
-        Ok(Tried { loss: losses.iter().sum(), targets })
-    }
-
-    fn system_of(&self, class: Option<usize>, rho: T) -> Result<Option<Matrix<T>>> {
-        let step = Step::Gram { class };
-        let replies = self.ask(&step, |from| Ok((from.flag()?, from.matrix()?)))?;
-        let (active, sums): (Vec<bool>, Vec<Matrix<T>>) = replies.into_iter().unzip();
-        let mut system = add_all(&sums, self.n_atoms + 1, self.n_atoms + 1)?;
-        (0..=self.n_atoms).for_each(|k| system.column_mut(k)[k] += rho);
-        Ok((class.is_none() || active.contains(&true)).then_some(system))
-    }
-
-    fn frozen_targets(&self, class: usize) -> Result<Matrix<T>> {
-        let replies = self.ask(&Step::Targets { classifier: None }, |from| from.matrix())?;
-        let n_classes = self.holding.labels.classes().len();
-        let all = add_all(&replies, self.n_atoms + 1, n_classes)?;
-        Ok(all.select_columns(&[class]))
-    }
-
     /// The codes of the samples that the model keeps, in their order there.
     fn kept_codes(&self) -> Result<Matrix<T>> {
         let n_kept = self.holding.labels.len();
@@ -306,30 +276,6 @@ impl<'a, T: Real> Parts<'a, T> {
             }
         }
         Ok(codes)
-    }
-}
-
-impl<T: Real> Points<T> for Parts<'_, T> {
-    fn score(&mut self, classifier: &LinearClassifier<T>) {
-        self.tried = self.attempt(|| self.try_out(classifier));
-    }
-
-    fn loss(&self) -> f64 {
-        self.tried.as_ref().map_or(0.0, |tried| tried.loss)
-    }
-
-    fn system(&self, class: Option<usize>, rho: T) -> Option<Matrix<T>> {
-        self.attempt(|| self.system_of(class, rho)).flatten()
-    }
-
-    fn targets(&self, class: Option<usize>) -> Matrix<T> {
-        let found = match class {
-            Some(class) => self.attempt(|| self.frozen_targets(class)),
-            None => self.tried.as_ref().map(|tried| tried.targets.clone()),
-        };
-        let n_classes = self.holding.labels.classes().len();
-        let columns = class.map_or(n_classes, |_| 1);
-        found.unwrap_or_else(|| Matrix::zeros(self.n_atoms + 1, columns))
     }
 }
 
@@ -445,16 +391,4 @@ pub(crate) fn earlier<T: Real>(crew: &dyn Crew) -> Result<Option<(usize, Global<
 
 fn read_losses(from: &mut Reader<'_>) -> Result<(f64, f64)> {
     Ok((from.number()?, from.number()?))
-}
-
-/// The sum of matrices of one size, in their order.
-fn add_all<T: Real>(all: &[Matrix<T>], rows: usize, columns: usize) -> Result<Matrix<T>> {
-    let mut sum = Matrix::zeros(rows, columns);
-    for one in all {
-        if (one.rows(), one.columns()) != (rows, columns) {
-            return Err(damaged());
-        }
-        crate::matrix::axpy(T::one(), one.as_slice(), sum.as_mut_slice());
-    }
-    Ok(sum)
 }

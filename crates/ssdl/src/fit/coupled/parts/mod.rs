@@ -9,6 +9,7 @@ mod cuts;
 mod holder;
 mod message;
 mod part;
+mod points;
 mod rows;
 mod state;
 mod step;
