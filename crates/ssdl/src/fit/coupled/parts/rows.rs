@@ -74,6 +74,8 @@ pub(super) struct Ties<T> {
     pub halo: Vec<u32>,
     /// $L$ over the own samples with the halo held fixed.
     pub inside: Laplacian<T>,
+    /// Own samples that share a row with the halo.
+    pub boundary: Vec<u32>,
 }
 
 impl<T: Real> Ties<T> {
@@ -104,7 +106,12 @@ impl<T: Real> Ties<T> {
         let inside = (0..rows.rows()).map(|m| rows.row(m).filter(|(j, _)| *j < count));
         let inside = inside.map(Iterator::collect::<Vec<_>>);
         let inside = Laplacian::from_factor(Csr::from_rows(count, inside));
-        Self { rows, n_own, halo, inside }
+        let shared = (0..rows.rows()).filter(|&m| rows.row(m).any(|(j, _)| j >= count));
+        let shared = shared.flat_map(|m| rows.row(m).map(|(j, _)| j).filter(|&j| j < count));
+        let mut boundary: Vec<u32> = shared.map(|j| j as u32).collect();
+        boundary.sort_unstable();
+        boundary.dedup();
+        Self { rows, n_own, halo, inside, boundary }
     }
 
     pub fn write(&self, out: &mut Writer) {

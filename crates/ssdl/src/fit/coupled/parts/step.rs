@@ -151,6 +151,7 @@ impl<T: Real> Part<T> {
                 let previous = state.start.replace(start).filter(|_| continues);
                 if let Some(previous) = previous {
                     extrapolate(&mut state.codes, &previous);
+                    self.hold_boundary(state);
                 }
             }
             Enter::Back => {
@@ -158,6 +159,18 @@ impl<T: Real> Part<T> {
                     start.write_columns(&mut state.codes);
                 }
             }
+        }
+    }
+
+    /// Takes samples that share a row with the halo back to the start of the iteration: parts that move side by
+    /// side go too far there already, and continuing that would be undone for all.
+    fn hold_boundary(&self, state: &mut State<T>) {
+        let boundary = self.ties.iter().flat_map(|ties| &ties.boundary);
+        let Some(start) = &state.start else { return };
+        for &j in boundary {
+            let code = state.codes.column_mut(j as usize);
+            code.fill(T::zero());
+            start.row(j as usize).for_each(|(k, value)| code[k] = value);
         }
     }
 
