@@ -75,6 +75,22 @@ impl Targets {
         solve(self.ridge).or_else(|_| solve(self.ridge + rounding::<T>(codes.squared_norm())))
     }
 
+    /// The same where $AA^\top$ ($p\times p$) is known already.
+    ///
+    /// # Errors
+    /// As [`Targets::fit`].
+    pub fn fit_with<T: Real>(
+        &self,
+        codes: &Matrix<T>,
+        classes: &[usize],
+        moments: &Matrix<T>,
+    ) -> Result<Matrix<T>> {
+        if codes.columns() < codes.rows() {
+            return self.fit(codes, classes);
+        }
+        self.fit_sums(moments, &class_sums(codes, classes, self.consistency.len()))
+    }
+
     /// The same from the sums $AA^\top$ ($p\times p$) and $AY^\top$ ($p\times C$).
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
-use crate::sparse::Csr;
+use crate::sparse::{Csr, for_nonzeros};
 use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
@@ -92,6 +92,29 @@ pub(crate) fn cross_moments<T: Real>(samples: &Matrix<T>, codes: &Csr<T>) -> Mat
         }
     });
     out
+}
+
+/// $\lVert x_j-Da_j\rVert^2=\lVert x_j\rVert^2-2r_j^\top a_j+a_j^\top Ga_j$ of each sample from `norms`
+/// ($\lVert x_j\rVert^2$), $G$ and $r_j=D^\top x_j$; never below zero. Cost for each sample: the square of its
+/// number of nonzero coefficients.
+pub(crate) fn residuals<T: Real>(
+    norms: &[f64],
+    gram: &Matrix<T>,
+    correlations: &Matrix<T>,
+    codes: &Matrix<T>,
+) -> Vec<f64> {
+    let of = |used: &mut Vec<(usize, T)>, j: usize| {
+        used.clear();
+        for_nonzeros(codes.column(j), |k, a| used.push((k, a)));
+        let (rhs, mut value) = (correlations.column(j), norms[j]);
+        for (at, &(k, a)) in used.iter().enumerate() {
+            let column = gram.column(k);
+            let others = used[..at].iter().map(|&(l, b)| column[l] * b).sum::<T>().wide();
+            value += a.wide() * (2.0 * (others - rhs[k].wide()) + column[k].wide() * a.wide());
+        }
+        value.max(0.0)
+    };
+    (0..codes.columns()).into_par_iter().with_min_len(32).map_init(Vec::new, of).collect()
 }
 
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.

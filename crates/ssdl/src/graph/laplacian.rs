@@ -199,6 +199,46 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
+    /// Adds $\beta AL$ to `out`, for codes that are mostly zero, a row of `codes` for each sample; `scratch` is
+    /// a buffer for the first pass, kept between calls.
+    pub(crate) fn add_sparse_pull(
+        &self,
+        beta: T,
+        codes: &Csr<T>,
+        scratch: &mut Matrix<T>,
+        out: &mut Matrix<T>,
+    ) {
+        let add = |weight: T, j: usize, into: &mut [T]| {
+            let (places, values) = codes.row_slices(j);
+            places.iter().zip(values).for_each(|(&k, &a)| into[k as usize] += weight * a);
+        };
+        match &self.form {
+            Form::Mixtures { factor, transposed } => {
+                scratch.reshape(codes.columns(), factor.rows());
+                scratch.par_columns_mut().enumerate().with_min_len(32).for_each(|(m, into)| {
+                    into.fill(T::zero());
+                    factor.row(m).for_each(|(j, weight)| add(weight, j, into));
+                });
+                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                    wide(
+                        #[inline(always)]
+                        || {
+                            for (m, weight) in transposed.row(j) {
+                                axpy(beta * weight, scratch.column(m), out);
+                            }
+                        },
+                    );
+                });
+            }
+            Form::Affinities(weights) => {
+                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                    add(beta * self.diagonal[j], j, out);
+                    weights.row(j).for_each(|(i, weight)| add(-beta * weight, i, out));
+                });
+            }
+        }
+    }
+
     /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, which need only
     /// the codes.
     pub(crate) fn residuals(&self, codes: &Matrix<T>) -> Matrix<T> {
