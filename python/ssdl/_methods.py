@@ -1094,7 +1094,8 @@ class S2D2(DictionaryClassifier):
     unlabelled samples have memberships in the classes, which weigh how much each block must
     explain them. A sample is coded with all atoms and takes the class whose block leaves least
     of it. Only the opening of the article could be read; what it leaves open was found by
-    experiment.
+    experiment. Over `src`, the control without learning, it gains about 1.4 points on digits
+    and, with 2, 5 and 10 labels a person, 11, 7 and 1 on faces.
 
     .. math::
 
@@ -1272,7 +1273,9 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Each class has its own dictionary and writes every sample with it alone. The costs of doing
     so give class probabilities, which spread over a graph from the labelled samples and weigh
     what each dictionary learns from; the class of the lowest cost wins. Only the abstract of the
-    article could be read; what it leaves open was found by experiment.
+    article could be read; what it leaves open was found by experiment. Over `src`, the control
+    without learning, it gains one point on USPS, three on MNIST and, with 2, 5 and 10 labels a
+    person, 27, 12 and 3 on faces.
 
     .. math::
 
@@ -1483,7 +1486,8 @@ class SSRD(DictionaryClassifier):
     Residuals count by a low power, so outliers hardly do; the labelled samples of a class share
     the atoms they use. Each atom then belongs to the class that uses it most, and a sample takes
     the class whose atoms leave least of it. Only the abstract of the article could be read; what
-    it leaves open was found by experiment.
+    it leaves open was found by experiment. Over `src`, the control without learning, it gains
+    nothing on digits.
 
     .. math::
 
@@ -1669,7 +1673,8 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Samples are written with few other samples, and their codes are mixed the same way; labelled
     samples of a class share atoms. Each atom then belongs to the class that uses it most, and a
     sample takes the class whose atoms leave least of it. Only the abstract of the article could
-    be read; what it leaves open was found by experiment.
+    be read; what it leaves open was found by experiment. Over `src`, the control without
+    learning, it gains one point on USPS and nearly two on MNIST.
 
     .. math::
 
@@ -1856,7 +1861,8 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Codes have a Laplace prior, samples a noise of their own, classes a softmax of the codes;
     graphs keep neighbours together and classes apart. The scales of noise and codes are
     estimated once and then kept, because the model is unbounded in them. Not all of the article
-    could be read; what it leaves open was found by experiment.
+    could be read; what it leaves open was found by experiment. Over `src`, the control without
+    learning, it gains nothing on USPS and loses two points on MNIST.
 
     .. math::
 
@@ -2345,7 +2351,8 @@ class JDL(DictionaryClassifier):
 
     Each sample is coded with a few atoms by orthogonal matching pursuit; a linear classifier
     pulls on the codes of labelled samples while it is learnt, and unlabelled samples shape the
-    atoms. The classifier that predicts is fitted on codes that no label has pulled on.
+    atoms. The classifier that predicts is fitted on codes that no label has pulled on. On digits
+    it stays some four points below `src`, the control without learning.
 
     .. math::
 
@@ -2532,7 +2539,7 @@ class OSSDL(DictionaryClassifier):
     Every atom belongs to a class, and the codes of labelled samples are pulled towards atoms of
     their class and towards a linear classifier. Samples come in batches; atoms and classifier
     are updated after each batch. The classifier that predicts is fitted on codes that no label
-    has pulled on.
+    has pulled on. On digits it stays some four points below `src`, the control without learning.
 
     .. math::
 
@@ -2734,7 +2741,8 @@ class LCRLSDLA(DictionaryClassifier):
     Starts from LC-KSVD on the labelled samples; then the samples pass one at a time, and atoms
     and classifier follow each by recursive least squares. An unlabelled sample gets the class
     that the present classifier gives it. The classifier that predicts is fitted on codes that no
-    label has pulled on.
+    label has pulled on. On digits it stays some four points below `src`, the control without
+    learning.
 
     .. math::
 
