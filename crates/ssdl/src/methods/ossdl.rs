@@ -249,21 +249,25 @@ impl<T: Real> Online<T> {
         Ok(())
     }
 
-    /// All sums from the present codes.
-    fn add_up(&mut self) {
+    /// All sums from the present codes; returns $AA^\top$ over all samples, each counting one.
+    fn add_up(&mut self) -> Matrix<T> {
         self.sums = self.labelled.sums();
         self.known.0 = self.sums.moments.clone();
         let n_classes = self.weights.columns();
         self.known.1 = class_sums(&self.labelled.codes, &self.classes, n_classes);
-        self.sums.add(self.unlabelled_weight, &self.unlabelled.sums());
+        let rest = self.unlabelled.sums();
+        self.sums.add(self.unlabelled_weight, &rest);
+        let mut all = rest.moments;
+        axpy(T::one(), self.known.0.as_slice(), all.as_mut_slice());
+        all
     }
 
     fn refresh(&mut self) {
-        self.add_up();
-        let Self { labelled, unlabelled, atoms, unused, sums, .. } = self;
+        let moments = self.add_up();
+        let Self { labelled, unlabelled, atoms, unused, .. } = self;
         unused.revive(
             atoms,
-            &sums.moments,
+            &moments,
             (&labelled.samples, &labelled.codes),
             (&unlabelled.samples, &unlabelled.codes),
         );
