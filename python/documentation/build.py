@@ -29,6 +29,7 @@ MODULES = {
     "model_selection": ("Folds and scores", "ssdl.model_selection"),
     "searches": ("Grid and random search", "ssdl._grids"),
     "halving": ("Search in rounds", "ssdl._halving"),
+    "explanations": ("Explanations", "ssdl._explained.Explanation"),
     "files": ("Model files", "ssdl._files.load"),
     "folds": ("Folds", "ssdl._folds.FewLabelSplit"),
     "wrappers": ("Around other classifiers", "ssdl.wrappers"),

@@ -21,7 +21,7 @@ from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from . import _labels, _query, _ssdl, _weights
+from . import _explained, _labels, _query, _ssdl, _weights
 from ._request import (
     as_value,
     caller,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
+    from ._explained import Explanation
     from ._query import Batch, Strategy
     from ._ssdl import Report
     from ._types import (
@@ -81,7 +82,18 @@ SAMPLE_ATTRIBUTES = ("n_features_in_", "feature_names_in_", "_nameless")
 
 
 # What users call with arguments, so that errors name the class that they know.
-CALLED = ("fit", "partial_fit", "add_labels", "query", "predict", "predict_proba", "score", "save")
+CALLED = (
+    "fit",
+    "partial_fit",
+    "add_labels",
+    "query",
+    "predict",
+    "predict_proba",
+    "score",
+    "explain",
+    "report",
+    "save",
+)
 
 
 def name_own_methods(cls: type) -> None:
@@ -384,6 +396,43 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         truth = _labels.tidy(values[known])
         return float(accuracy_score(truth, predicted[known], sample_weight=weights))
+
+    def explain(
+        self, X: Samples | None = None, *, samples: Indices | None = None
+    ) -> list[Explanation]:
+        """Explain predictions: the atoms that decide, and the nearest training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            New samples.
+        samples : array-like of int, default=None
+            Instead of `X`: rows of the training samples, as predicted by ``transduction_``.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            One per sample; ``print`` shows one in a line, ``plotting.plot_explanation`` draws it.
+        """
+        return _explained.explain(self, X, samples)
+
+    def report(self, path: PathLike, X: Samples | None = None, y: Labels | None = None) -> None:
+        """Write a page about the model: one HTML file that needs no network.
+
+        It shows the objective, the atoms, the least certain samples with their explanations, and
+        the confusion matrix if `y` is given. ``ssdl fit --report`` writes the same page and
+        compares the method with others on hidden labels, too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; an existing one is replaced once the new one is complete.
+        X : array-like of shape (n_samples, n_features), default=None
+            New samples to show; None means the training samples as far as the model keeps them.
+        y : array-like of shape (n_samples,), default=None
+            Labels of `X`; some may be missing.
+        """
+        _explained.report(self, path, X, y)
 
     def save(self, path: PathLike) -> None:
         """Write the model to a file that the program ``ssdl`` and ``ssdl.load`` can read.

@@ -125,8 +125,8 @@ def seed(random_state: Seed) -> int:
 
 
 def steps(prepare: Steps) -> list[str]:
-    """Preparation steps; a single one may be a string, and None means none."""
-    if prepare is None:
+    """Preparation steps; a single one may be a string, and None means none, as the word does."""
+    if prepare is None or prepare == "none":
         return []
     given = [prepare] if isinstance(prepare, str) else list(prepare)
     return [AMERICAN.get(step, step) for step in given]

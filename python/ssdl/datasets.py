@@ -1,7 +1,8 @@
-"""Data sets: the bundled digits, your own files, and MNIST, USPS and YaleB from a folder.
+"""Data sets: the bundled digits, your own files, and MNIST, USPS and YaleB.
 
-The folder is ``data_home``, else the environment variable ``SSDL_DATA``, else ``ssdl`` in the
-user's cache.
+Those three are downloaded by ``fetch_...`` once, and loaded from a folder by ``load_...``. The
+folder is ``data_home``, else the environment variable ``SSDL_DATA``, else ``ssdl`` in the user's
+cache; the program ``ssdl data`` uses the same.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ._request import shape
 from .errors import LabelsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "data_folder",
+    "fetch_mnist",
+    "fetch_usps",
+    "fetch_yaleb",
     "hide_labels",
     "load_digits",
     "load_mnist",
@@ -214,6 +219,118 @@ def load_yaleb(
 
 
 @overload
+def fetch_mnist(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def fetch_mnist(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def fetch_mnist(
+    subset: Literal["train", "test"] = "train",
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
+    """Download MNIST if it is not there yet, check it by its digest, and load it.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        The part to load; both are downloaded.
+    data_home : str, path-like or None, default=None
+        Where data sets are kept.
+    return_X_y : bool, default=False
+        Whether to return only samples and labels.
+
+    Returns
+    -------
+    mnist : Bunch, or (X, y)
+        As ``load_mnist`` returns it. An interrupted download is resumed by the next call.
+    """
+    return _fetched(load_mnist, data_home, return_X_y, subset)
+
+
+@overload
+def fetch_usps(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def fetch_usps(
+    subset: Literal["train", "test"] = ...,
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def fetch_usps(
+    subset: Literal["train", "test"] = "train",
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
+    """Download USPS if it is not there yet, check it by its digest, and load it.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        The part to load; both are downloaded.
+    data_home : str, path-like or None, default=None
+        Where data sets are kept.
+    return_X_y : bool, default=False
+        Whether to return only samples and labels.
+
+    Returns
+    -------
+    usps : Bunch, or (X, y)
+        As ``load_usps`` returns it. An interrupted download is resumed by the next call.
+    """
+    return _fetched(load_usps, data_home, return_X_y, subset)
+
+
+@overload
+def fetch_yaleb(
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[False] = ...,
+) -> Bunch: ...
+@overload
+def fetch_yaleb(
+    *,
+    data_home: PathLike | None = ...,
+    return_X_y: Literal[True],
+) -> Pair: ...
+def fetch_yaleb(
+    *,
+    data_home: PathLike | None = None,
+    return_X_y: bool = False,
+) -> Bunch | Pair:
+    """Download Extended YaleB if it is not there yet, check it by its digest, and load it.
+
+    Parameters
+    ----------
+    data_home : str, path-like or None, default=None
+        Where data sets are kept.
+    return_X_y : bool, default=False
+        Whether to return only samples and labels.
+
+    Returns
+    -------
+    yaleb : Bunch, or (X, y)
+        As ``load_yaleb`` returns it. An interrupted download is resumed by the next call.
+    """
+    return _fetched(load_yaleb, data_home, return_X_y)
+
+
+@overload
 def read_samples(
     path: PathLike,
     *,
@@ -320,13 +437,21 @@ def hide_labels(y: Labels, per_class: int = 20, *, random_state: Seed = 0) -> Cl
     return hidden
 
 
+def _fetched(
+    load: Callable[..., Any], data_home: PathLike | None, return_X_y: bool, *part: str
+) -> Any:
+    """What ``load`` loads, downloaded where it is missing."""
+    _ssdl.fetch(load.__name__.removeprefix("load_"), os.fspath(data_folder(data_home)))
+    return load(*part, data_home=data_home, return_X_y=return_X_y)
+
+
 def _found(data_home: PathLike | None, *parts: str) -> Path:
     folder = data_folder(data_home)
     path = folder.joinpath(*parts)
     if not path.exists():
         raise FileNotFoundError(
-            f"{path} does not exist: get it with `ssdl data get {parts[0]}`, or give its folder as "
-            "data_home or in the environment variable SSDL_DATA"
+            f"{path} does not exist: get it with fetch_{parts[0]}() or `ssdl data get {parts[0]}`, "
+            "or give its folder as data_home or in the environment variable SSDL_DATA"
         )
     return path
 

@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._explained import Explanation
     from ._types import DenseSamples, ImageShape, Indices, Labels, Numbers, Samples
 
 __all__ = [
     "plot_atoms",
     "plot_codes",
     "plot_confusion",
+    "plot_explanation",
     "plot_neighbors",
     "plot_objective",
     "plot_uncertain",
@@ -249,6 +251,55 @@ def plot_objective(estimator: object, *, ax: Axes | None = None) -> Axes:
     ax.legend(
         handles[::-1], labels[::-1], frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
     )
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_explanation(
+    explanation: Explanation, *, n_parts: int = 10, ax: Axes | None = None
+) -> Axes:
+    """What a prediction rests on: the votes of the atoms, or the weights of the neighbours.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        One of those that ``explain`` returns.
+    n_parts : int, default=10
+        Largest number of atoms or neighbours to show.
+    ax : matplotlib Axes, default=None
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        A bar to the right speaks for the class. With votes there are two bars an atom: for the
+        predicted class, and for the one that comes second.
+    """
+    plt = pyplot()
+    check_count("n_parts", n_parts)
+    classes = explanation.classes.tolist()
+    shown = [each for each in (explanation.predicted, explanation.second) if each is not None]
+    if explanation.votes.shape[1]:
+        names = [f"{explanation.kind} {index}" for index in explanation.parts[:n_parts]]
+        bars = [explanation.votes[:n_parts, classes.index(each)] for each in shown]
+        labels, what = [f"for {each}" for each in shown], "vote"
+    else:
+        names = [f"sample {index}" for index in explanation.neighbors[:n_parts]]
+        bars, labels, what = [explanation.weights[:n_parts]], ["weight"], "weight of a neighbour"
+    ax = axes_for(plt, ax, (6.5, 1.5 + 0.35 * max(len(names), 1)))
+    places = np.arange(len(names))
+    height = 0.8 / len(bars)
+    for number, (values, label) in enumerate(zip(bars, labels, strict=True)):
+        where = places + (number - (len(bars) - 1) / 2) * height
+        colour = (BLUE, ORANGE)[number]
+        ax.barh(where, values, height=height, color=colour, label=label)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    share = explanation.probabilities[classes.index(explanation.predicted)]
+    ax.set(xlabel=what, title=f"Predicted {explanation.predicted} ({share:.1%})")
+    if len(bars) > 1:
+        ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

@@ -12,6 +12,20 @@ from sklearn.datasets import load_digits
 import ssdl
 from ssdl import _methods
 
+# Tests of what is the same with every version of other packages: pages, program, oracle, memory.
+OWN = (
+    "test_docs.py",
+    "test_generated.py",
+    "test_guarded.py",
+    "test_memory.py",
+    "test_oracle.py",
+    "test_program.py",
+    "test_release.py",
+    "test_site.py",
+    "test_tools.py",
+    "test_types.py",
+)
+
 CLASSES = [getattr(ssdl, name) for name in _methods.__all__]
 TRANSFORMERS = [ssdl.SparseCoder, ssdl.DictionaryLearner, ssdl.Preparation]
 WITH_ATOMS = [each for each in CLASSES if hasattr(each, "transform")]
@@ -26,6 +40,17 @@ def small(each, max_iter=5, tol=0.05, **parameters):
         known = each().get_params()
         parameters = {name: quick[name] for name in quick if name in known} | parameters
     return each(**parameters)
+
+
+def pytest_addoption(parser):
+    words = "leave out what is the same with every version of scikit-learn and NumPy"
+    parser.addoption("--other-versions", action="store_true", help=words)
+
+
+def pytest_ignore_collect(collection_path, config):
+    if config.getoption("--other-versions") and collection_path.name in OWN:
+        return True
+    return None
 
 
 @pytest.fixture(scope="session")

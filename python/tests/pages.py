@@ -11,7 +11,9 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 import traceback
 from collections.abc import Callable
@@ -23,7 +25,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2]
-PROGRAM = os.environ.get("SSDL_PROGRAM")
+# The program of the environment that runs the tests, unless another one is named.
+PROGRAM = os.environ.get("SSDL_PROGRAM") or shutil.which("ssdl", path=Path(sys.executable).parent)
 NAMES = [
     *("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "python/README.md"),
     *sorted(f"docs/{path.name}" for path in (FOLDER / "docs").glob("*.md")),
@@ -156,6 +159,8 @@ def fault(words):
     match words:
         case ["ssdl", *rest]:
             return _fault_of_ssdl(rest)
+        case ["ssdl-neural", *rest]:
+            return _fault_of_neural(rest)
         case ["cargo", "xtask", *rest]:
             return _fault_of_xtask(rest)
         case ["cargo", "run", "--release", "-p", crate, "--example", example, *_]:
@@ -197,6 +202,18 @@ def _fault_of_ssdl(words):
             return None if there else f"there is no experiment {name}"
         case _:
             return None
+
+
+def _fault_of_neural(words):
+    # It takes minutes to compile; its commands and options are names in its source.
+    path = FOLDER / "crates" / "ssdl-neural" / "src" / "program" / "args.rs"
+    text = path.read_text("utf-8")
+    known = [name.lower() for name in re.findall(r"^    (\w+)[(,]", text, re.MULTILINE)]
+    if not words or words[0] not in known:
+        return f"there is no command {' '.join(words[:1])}"
+    options = {f"--{name.replace('_', '-')}" for name in re.findall(r"pub (\w+): ", text)}
+    unknown = [word for word in words if word.startswith("--") and word not in options]
+    return f"`ssdl-neural {words[0]}` has no option {unknown[0]}" if unknown else None
 
 
 @cache
@@ -262,7 +279,7 @@ def _fault_of_package(package):
 def program():
     """The program that the test was given; without one the test is skipped."""
     if not PROGRAM:
-        pytest.skip("SSDL_PROGRAM does not name the program ssdl")
+        pytest.skip("the package is not installed, and SSDL_PROGRAM names no program")
     return PROGRAM
 
 

@@ -14,6 +14,9 @@ import ssdl
 from ssdl import errors
 from ssdl.datasets import (
     data_folder,
+    fetch_mnist,
+    fetch_usps,
+    fetch_yaleb,
     hide_labels,
     load_digits,
     load_mnist,
@@ -265,6 +268,33 @@ def test_a_data_set_that_is_not_there_is_named_with_the_remedy(load, file, tmp_p
     with pytest.raises(FileNotFoundError, match="SSDL_DATA") as caught:
         load(data_home=tmp_path / "empty")
     assert str(tmp_path / "empty" / file) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fetch", "name"), [(fetch_mnist, "mnist"), (fetch_usps, "usps"), (fetch_yaleb, "yaleb")]
+)
+def test_a_data_set_is_fetched_into_the_folder_and_loaded(fetch, name, home, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        ssdl.datasets._ssdl, "fetch", lambda name, folder: asked.append((name, folder))
+    )
+    X, y = fetch(data_home=home, return_X_y=True)
+    loaded = getattr(ssdl.datasets, f"load_{name}")(data_home=home)
+    assert asked == [(name, str(home))]
+    assert np.array_equal(X, loaded.data) and np.array_equal(y, loaded.target)
+
+
+def test_a_download_that_cannot_be_kept_is_refused_before_it_begins(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(OSError, match="file"):
+        fetch_usps(data_home=tmp_path / "file")
+
+
+def test_a_file_with_another_digest_is_refused_and_kept(home):
+    before = (home / "usps" / "zip.train.gz").read_bytes()
+    with pytest.raises(ssdl.errors.DataFileError, match="zip.train.gz"):
+        fetch_usps(data_home=home)
+    assert (home / "usps" / "zip.train.gz").read_bytes() == before
 
 
 @pytest.mark.parametrize("load", [load_mnist, load_usps])

@@ -105,7 +105,7 @@ def test_a_failure_names_the_page_and_the_line(number, language, last, words, tm
         page(tmp_path, number, language, last).run()
 
 
-@pytest.mark.skipif(not pages.PROGRAM, reason="SSDL_PROGRAM does not name the program ssdl")
+@pytest.mark.skipif(not pages.PROGRAM, reason="the package is not installed")
 @pytest.mark.parametrize(
     ("command", "words"),
     [

@@ -303,6 +303,9 @@ DRAWN = {
     "plot_confusion": lambda model, digits: plotting.plot_confusion(
         model, digits["new"], digits["truth"]
     ),
+    "plot_explanation": lambda model, digits: plotting.plot_explanation(
+        model.explain(digits["new"][:1])[0]
+    ),
     "plot_neighbors": lambda model, digits: plotting.plot_neighbors(
         model, digits["X"], digits["new"][0]
     ),
@@ -332,6 +335,8 @@ def test_drawing_nothing_is_refused(model, digits):
         plotting.plot_atoms(model, n_atoms=0)
     with pytest.raises(KnobError, match="n_neighbors"):
         plotting.plot_neighbors(model, digits["X"], digits["new"][0], n_neighbors=0)
+    with pytest.raises(KnobError, match="n_parts"):
+        plotting.plot_explanation(model.explain(samples=[0])[0], n_parts=0)
     with pytest.raises(KnobError, match="n: "):
         plotting.plot_uncertain(model, digits["new"], n=0)
 

@@ -5,13 +5,15 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 newest = pytest.mark.skipif(
@@ -33,6 +35,25 @@ def test_the_classifiers_exist():
     from trove_classifiers import classifiers
 
     assert set(PROJECT["classifiers"]) <= classifiers
+
+
+def test_the_source_distribution_holds_what_the_crates_include():
+    """Files outside of the crates; those of the licences are always there."""
+    maturin = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "maturin"
+    ]
+    patterns = [each["path"] for each in maturin["include"]] + PROJECT["license-files"]
+    found = set()
+    for name in ("ssdl", "ssdl-cli", "ssdl-data", "ssdl-experiments", "ssdl-label", "ssdl-report"):
+        for source in (ROOT / "crates" / name / "src").rglob("*.rs"):
+            text = source.read_text(encoding="utf-8")
+            for path in re.findall(r'include_(?:str|bytes)!\("([^"]+)"\)', text):
+                place = (source.parent / path).resolve().relative_to(ROOT.resolve())
+                if place.parts[0] != "crates":
+                    found.add(place.as_posix())
+    assert len(found) > 5
+    missing = [path for path in found if not any(fnmatch(path, each) for each in patterns)]
+    assert missing == []
 
 
 def test_links_of_the_page_for_the_registry_work_anywhere():

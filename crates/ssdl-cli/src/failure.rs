@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// What every fallible step of the program returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
@@ -18,10 +17,10 @@ pub enum Failure {
 
 impl Failure {
     /// The exit code: 1 or 2.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Misuse(_) => ExitCode::from(2),
-            Self::Failed(_) => ExitCode::from(1),
+            Self::Misuse(_) => 2,
+            Self::Failed(_) => 1,
         }
     }
 
@@ -85,9 +84,9 @@ impl From<ssdl_data::Error> for Failure {
 
 impl From<ssdl_experiments::Error> for Failure {
     fn from(error: ssdl_experiments::Error) -> Self {
-        use ssdl_experiments::Error::{Data, Fit, Unknown};
+        use ssdl_experiments::Error::{Data, Fit, Outside, Unknown};
         match error {
-            Unknown { .. } => Self::Misuse(error.to_string()),
+            Unknown { .. } | Outside { .. } => Self::Misuse(error.to_string()),
             Data(inner) => inner.into(),
             Fit(inner) => inner.into(),
             other => Self::Failed(other.to_string()),

@@ -7,7 +7,7 @@ use ssdl::graph::Given;
 use ssdl::samples::prepare::StepChoice;
 use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
-use ssdl_data::{Format, ReadOptions, Table};
+use ssdl_data::{Block, Format, ReadOptions, Table};
 use ssdl_experiments::tune::Configuration;
 use ssdl_label::Labelled;
 
@@ -72,22 +72,48 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         return journal(path, args, table);
     }
     if let Some(path) = &args.labels {
-        let labels = labels(path, args)?;
-        let (expected, got) = (table.features.columns(), labels.len());
-        if got != expected {
-            let hint = if got == expected + 1 {
-                "if its first line is a header, call it `label`"
-            } else {
-                "write one line per sample, empty if the label is unknown"
-            };
-            let path = path.display();
-            return Err(Failure::Failed(format!(
-                "{path}: {got} labels for {expected} samples; {hint}"
-            )));
-        }
-        table.labels = Some(labels);
+        table.labels = Some(labels_for(path, args, table.features.columns())?);
     }
     Ok(table)
+}
+
+/// Samples, and the shape of their images if they are images.
+type Shaped<T> = (Samples<T>, Option<[usize; 2]>);
+
+/// Samples in the precision of the fit, and the shape of an image, from a file that can be read a block
+/// at a time and has its labels in another file; `None` for every other.
+pub fn large<T: Real>(args: &Data) -> Outcome<Option<Shaped<T>>> {
+    let Some(path) = args.labels.as_deref().filter(|path| !is_journal(path)) else {
+        return Ok(None);
+    };
+    if args.label_column.is_some() || args.weight_column.is_some() || args.array.is_some() {
+        return Ok(None);
+    }
+    let (format, max_unpacked) = (args.format, args.unpack_limit);
+    let options = ReadOptions { format, max_unpacked, ..ReadOptions::default() };
+    let Some(Block { features, image }) = ssdl_data::read_blocks::<T>(&args.data, &options) else {
+        return Ok(None);
+    };
+    let names = labels_for(path, args, features.columns())?;
+    let samples = Samples::new(features, Labels::from_names(&names));
+    let samples = samples.map_err(|error| Failure::about(&args.data, error))?;
+    Ok(Some((samples, image)))
+}
+
+/// Reads a file of labels for so many samples.
+fn labels_for(path: &Path, args: &Data, expected: usize) -> Outcome<Vec<Option<String>>> {
+    let labels = labels(path, args)?;
+    let got = labels.len();
+    if got == expected {
+        return Ok(labels);
+    }
+    let hint = if got == expected + 1 {
+        "if its first line is a header, call it `label`"
+    } else {
+        "write one line per sample, empty if the label is unknown"
+    };
+    let path = path.display();
+    Err(Failure::Failed(format!("{path}: {got} labels for {expected} samples; {hint}")))
 }
 
 /// Leaves out samples of weight zero, and gives back the weights of the others.
@@ -230,9 +256,9 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
 pub fn image(
     args: &Data,
     requested: Option<[usize; 2]>,
-    table: &Table,
+    n_features: usize,
+    stored: Option<[usize; 2]>,
 ) -> Outcome<Option<[usize; 2]>> {
-    let n_features = table.features.rows();
     match requested {
         Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
             "--image {height}x{width} has {} pixels, but {} has {n_features} features",
@@ -240,7 +266,7 @@ pub fn image(
             args.data.display()
         ))),
         Some(image) => Ok(Some(image)),
-        None => Ok(table.image),
+        None => Ok(stored),
     }
 }
 

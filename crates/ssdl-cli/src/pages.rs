@@ -5,15 +5,18 @@ use std::path::Path;
 use ssdl::model::Seen;
 use ssdl::{Matrix, Model, Prediction, Real, Samples, threads};
 use ssdl_experiments::hidden::{self, Hidden};
+use ssdl_report::pages::{self, lead};
+pub use ssdl_report::pages::{Names, Test};
 use ssdl_report::{Fact, Judged, Look, Page, Subject};
 
+use crate::args;
 use crate::failure::Outcome;
 use crate::output;
-use crate::print::{counted, quoted};
+use crate::print::quoted;
 
 /// The command line, so that the page can be made again.
 fn command() -> Fact {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let words = args::words().iter().skip(1).map(|word| quoted(&word.to_string_lossy()));
     Fact::new("command", format!("ssdl {}", words.collect::<Vec<_>>().join(" ")))
 }
 
@@ -24,17 +27,11 @@ pub fn write(path: &Path, page: &Page) -> Outcome {
 
 /// A page with the command line and nothing else yet.
 pub fn new_page(title: String, lead: String) -> Page {
-    Page {
-        title,
-        lead,
-        facts: vec![command()],
-        tables: Vec::new(),
-        about_tables: String::new(),
-        curves: Vec::new(),
-        look: None,
-        look_name: None,
-        missing: Vec::new(),
-    }
+    with_command(Page::new(title, lead))
+}
+
+fn with_command(page: Page) -> Page {
+    Page { facts: vec![command()], ..page }
 }
 
 /// The part of a page about one model, computed with the given number of threads.
@@ -42,28 +39,9 @@ pub fn look<T: Real>(subject: &Subject<'_, T>, n_threads: usize) -> Outcome<Look
     Ok(threads::run(n_threads, || Look::new(subject))?)
 }
 
-/// One sentence: what was learnt from which samples.
-fn lead<T: Real>(model: &Model<T>) -> String {
-    let labels = model.training_labels();
-    let free = labels.len() - labels.n_labelled();
-    format!(
-        "{} learnt from {} and {}.",
-        counted(model.classes().len(), "class", "classes"),
-        counted(labels.n_labelled(), "label", "labels"),
-        counted(free, "unlabelled sample", "unlabelled samples")
-    )
-}
-
 /// The last part of a path, for a title.
 pub fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// Names of samples and features, if the file has them.
-#[derive(Default)]
-pub struct Names {
-    pub samples: Option<Vec<String>>,
-    pub features: Option<Vec<String>>,
 }
 
 /// The page of a fit: cross-validation on the labels, compared with other methods, and the training
@@ -114,38 +92,16 @@ pub fn fit_page<T: Real>(
 /// The page of a model file alone.
 pub fn model_page<T: Real>(path: &Path, model: &Model<T>, n_threads: usize) -> Outcome<Page> {
     let title = format!("{} in {}", model.method(), name_of(path));
-    let mut page = new_page(title, lead(model));
-    let subject = Subject {
-        model,
-        training: None,
-        training_names: None,
-        feature_names: None,
-        judged: Judged::Training { hidden: None },
-    };
-    page.look = Some(look(&subject, n_threads)?);
-    Ok(page)
+    Ok(with_command(threads::run(n_threads, || pages::of_model(title, model))?))
 }
 
-/// Raw samples as the model sees them, and its predictions: a page shows and explains them.
+/// Raw samples as the model sees them, and its predictions.
 pub fn see<T: Real>(
     model: &Model<T>,
     raw: Matrix<T>,
     n_threads: usize,
 ) -> ssdl::Result<(Seen<T>, Prediction<T>)> {
-    threads::run(n_threads, || {
-        let seen = model.see(raw)?;
-        let prediction = model.judge(&seen)?;
-        Ok((seen, prediction))
-    })
-}
-
-/// Samples that the fit did not see, with their predictions and labels.
-pub struct Test<'a, T> {
-    pub raw: &'a Matrix<T>,
-    /// The samples as the model sees them, and its predictions.
-    pub predicted: (&'a Seen<T>, &'a Prediction<T>),
-    pub truth: &'a [Option<String>],
-    pub names: &'a Names,
+    threads::run(n_threads, || pages::see(model, raw))
 }
 
 /// The page of a model on other samples.
@@ -156,21 +112,6 @@ pub fn test_page<T: Real>(
     test: &Test<'_, T>,
     n_threads: usize,
 ) -> Outcome<Page> {
-    let others = counted(test.raw.columns(), "other sample", "other samples");
-    let mut page = new_page(title, format!("{} Tested on {others}.", lead(model)));
-    let subject = Subject {
-        model,
-        training,
-        training_names: None,
-        feature_names: test.names.features.as_deref(),
-        judged: Judged::Others {
-            raw: test.raw,
-            seen: test.predicted.0,
-            prediction: test.predicted.1,
-            truth: test.truth,
-            names: test.names.samples.as_deref(),
-        },
-    };
-    page.look = Some(look(&subject, n_threads)?);
-    Ok(page)
+    let page = threads::run(n_threads, || pages::of_test(title, model, training, test))?;
+    Ok(with_command(page))
 }

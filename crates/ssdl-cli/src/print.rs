@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::Value;
 use ssdl::shown;
+pub use ssdl_report::counted;
 use ssdl_report::short;
 
 use crate::failure::{Failure, Outcome};
@@ -203,11 +204,6 @@ pub fn seconds(value: f64) -> String {
 /// A share of one, in per cent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
-}
-
-/// A count with its noun.
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Names with counts; at most `most` of them.

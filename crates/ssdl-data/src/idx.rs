@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::array::{Array, Kind, Order, byte_len};
+use crate::blocks::Head;
 use crate::bytes::fixed;
 use crate::{Error, Result};
 
@@ -19,6 +20,12 @@ pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Array<'a>> {
     let values = &bytes[header.len..];
     Array::new(header.shape, header.kind, Order::LastFastest, true, values.into())
         .map_err(|reason| corrupt(&reason))
+}
+
+/// What the header says, if it is all there.
+pub(crate) fn head(bytes: &[u8]) -> Option<Head> {
+    let Header { kind, shape, len } = header(bytes).ok()?;
+    Some(Head { kind, big_endian: true, order: Order::LastFastest, shape, len })
 }
 
 /// Length of the whole file as its header declares it.

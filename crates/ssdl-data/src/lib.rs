@@ -22,6 +22,7 @@
 //! ```
 
 mod array;
+mod blocks;
 mod bytes;
 mod container;
 mod delimited;
@@ -40,6 +41,7 @@ mod table;
 mod tensors;
 mod write;
 
+pub use blocks::{Block, read_blocks};
 pub use digits::digits;
 pub use error::{Cell, Error, Result, Row};
 pub use folder::Images;

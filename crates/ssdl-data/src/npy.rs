@@ -6,6 +6,7 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use crate::array::{Array, Kind, Order, byte_len};
+use crate::blocks::Head;
 use crate::bytes::fixed;
 use crate::container::Container;
 use crate::{Error, Result};
@@ -29,6 +30,12 @@ pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Array<'a>> {
         bytes[header.len..].into(),
     )
     .map_err(|reason| Fault::Broken(reason).into_error(path))
+}
+
+/// What the header says, if it is all there.
+pub(crate) fn head(bytes: &[u8]) -> Option<Head> {
+    let Header { kind, big_endian, order, shape, len } = header(bytes).ok()?;
+    Some(Head { kind, big_endian, order, shape, len })
 }
 
 /// Length of the whole file as its header declares it.

@@ -127,7 +127,8 @@ impl Format {
     /// The format by the file's name, ignoring a final `.gz`.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        // A name need not be text; its ending is.
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let (_, extension) = name.rsplit_once('.')?;
         match extension {

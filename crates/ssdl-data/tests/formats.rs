@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use ssdl_data::{Column, Format, ReadOptions, Table, read, read_labels};
+use ssdl_data::{Column, Format, ReadOptions, Table, read, read_blocks, read_labels};
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -177,4 +177,55 @@ fn gzip_is_unpacked_whatever_is_inside() {
         gz.finish().unwrap();
         assert_samples(&read(&path, &ReadOptions::default()).unwrap());
     }
+}
+
+/// Whatever is read in blocks is what is read at once; what cannot be is left to the other reader.
+#[test]
+fn blocks_are_what_is_read_at_once() {
+    let options = ReadOptions::default();
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut in_blocks = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(block) = read_blocks::<f64>(&path, &options) else { continue };
+        let table = read(&path, &options).unwrap();
+        assert_eq!(block.features, table.features, "{}", path.display());
+        assert_eq!(block.image, table.image, "{}", path.display());
+        let single = read_blocks::<f32>(&path, &options).unwrap();
+        assert_eq!(single.features, table.features.cast::<f32>(), "{}", path.display());
+        in_blocks += 1;
+    }
+    assert!(in_blocks >= 10, "{in_blocks}");
+    let labelled = ReadOptions { label_column: Some(Column::Index(0)), ..options };
+    assert!(read_blocks::<f32>(fixture("samples_little_f8.npy"), &labelled).is_none());
+}
+
+#[test]
+fn a_damaged_file_is_left_to_the_reader_that_names_the_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("images.idx");
+    // More samples than one block converts: 1,100 of 4,096 bytes.
+    let mut bytes = vec![0, 0, 8, 2];
+    bytes.extend(1100u32.to_be_bytes());
+    bytes.extend(4096u32.to_be_bytes());
+    bytes.extend((0..1100 * 4096).map(|at: usize| (at % 251) as u8));
+    std::fs::write(&path, &bytes).unwrap();
+    let options = ReadOptions::default();
+    let whole = read_blocks::<f32>(&path, &options).unwrap();
+    assert_eq!(whole.features, read(&path, &options).unwrap().features.cast::<f32>());
+    for damaged in [&bytes[..bytes.len() - 1], &[&bytes[..], &[0]].concat(), &bytes[..9]] {
+        std::fs::write(&path, damaged).unwrap();
+        assert!(read_blocks::<f32>(&path, &options).is_none());
+        assert!(read(&path, &options).is_err());
+    }
+    // Not a number, in the last sample.
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    npy.extend((header.len() as u16).to_le_bytes());
+    npy.extend(header.as_bytes());
+    npy.extend([1.0f32, 2.0, 3.0, 4.0, 5.0, f32::NAN].iter().flat_map(|v| v.to_le_bytes()));
+    let path = folder.path().join("x.npy");
+    std::fs::write(&path, npy).unwrap();
+    assert!(read_blocks::<f32>(&path, &options).is_none());
+    assert!(read(&path, &options).unwrap_err().to_string().contains("sample 3"));
 }

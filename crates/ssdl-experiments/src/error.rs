@@ -53,6 +53,15 @@ pub enum Error {
     #[error(transparent)]
     Fit(#[from] ssdl::Error),
 
+    /// A method of another program failed, or cannot be run by this one.
+    #[error("run `{name}`: {reason}")]
+    Outside {
+        /// The run.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+
     /// It was stopped; finished rows are kept.
     #[error("interrupted; the rows so far are in {}, and the same command continues from there", path.display())]
     Interrupted {

@@ -160,3 +160,15 @@ pub fn knobs() -> Vec<Vec<u8>> {
     ];
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
+
+pub fn journals() -> Vec<Vec<u8>> {
+    let begin = r#"{"id":"a","time":"2026-03-01T12:30:05Z","person":"ann","act":"begin","version":1,"data":"x.csv","samples":5}"#;
+    let class = r#"{"id":"b","time":"t","person":"ann","act":"class","name":"rose"}"#;
+    let answer = r#"{"id":"c","time":"t","person":"ann","act":"answer","answers":[{"sample":2,"hash":"f0","label":"rose","guess":"tulip","probability":0.7,"seconds":1.5},{"sample":3,"name":"d.png","hash":"f1","label":"tulip","random":true}]}"#;
+    let other = r#"{"id":"d","time":"t","person":"bob","act":"answer","answers":[{"sample":2,"hash":"f0","label":"tulip"},{"sample":4,"hash":"f2","verdict":"unusable"}]}"#;
+    let undo = r#"{"id":"e","time":"t","person":"ann","act":"undo","undoes":"c"}"#;
+    let redo = r#"{"id":"f","time":"t","person":"ann","act":"redo","redoes":"c"}"#;
+    let lines = [&[begin][..], &[begin, class, answer], &[begin, class, answer, other, undo, redo]];
+    let whole = lines.map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    whole.map(String::into_bytes).to_vec()
+}

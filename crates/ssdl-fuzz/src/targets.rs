@@ -9,6 +9,8 @@ use ssdl::{AnyModel, Matrix, Real, each_precision, methods};
 use ssdl_data::{Column, Format, ReadOptions, read, read_bytes, read_labels_bytes};
 use ssdl_experiments::tune::Configuration;
 use ssdl_experiments::{AnyPlan, RowFile, comparison, graphs};
+use ssdl_label::state::State;
+use ssdl_label::{journal, labels_of_journal};
 
 use crate::seeds;
 
@@ -53,6 +55,7 @@ pub fn all() -> Vec<Target> {
         target("plan", plan, seeds::plans),
         target("rows", rows, seeds::rows),
         target("knobs", knobs, seeds::knobs),
+        target("journal", journal, seeds::journals),
     ]
 }
 
@@ -152,6 +155,34 @@ fn rows(input: &[u8]) -> bool {
         let _ = one.map(|rows| rows.all().len());
         shown(other.err());
         accepted
+    })
+}
+
+/// A journal of labels, replayed as the page does and read as `ssdl fit --labels` does.
+fn journal(input: &[u8]) -> bool {
+    with_file("labels.journal.jsonl", input, |path| {
+        // Samples that match some of the answers and not others.
+        let hash = |sample| Ok(if sample == 2 { "f0" } else { "f1" }.to_owned());
+        shown(labels_of_journal(path, 5, &|_| None, &hash).err());
+        match journal::read(path) {
+            Err(error) => {
+                shown(Some(error));
+                false
+            }
+            Ok(entries) => {
+                let state = State::replay(&entries);
+                let people: Vec<&str> = entries.iter().map(|entry| entry.person.as_str()).collect();
+                for person in people {
+                    let _ = (state.next_undo(person), state.next_redo(person));
+                }
+                for sample in state.answered() {
+                    let _ =
+                        (state.label(sample), state.is_unusable(sample), state.is_disputed(sample));
+                }
+                let _ = (state.labels(8), state.counted().count());
+                true
+            }
+        }
     })
 }
 

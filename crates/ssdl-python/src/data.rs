@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ssdl::fit::Watch;
 use ssdl_data::{Column, ReadOptions, Table};
 
 use crate::arrays::rows;
 use crate::error::OrRaise;
+use crate::worker;
 
 /// The digits that come with the library.
 #[pyfunction]
@@ -43,6 +45,15 @@ pub fn read<'py>(
     };
     let table = py.detach(|| ssdl_data::read(&path, &options));
     described(py, table.or_raise(py)?)
+}
+
+/// Downloads the files of a known data set into the folder; those that are there are only checked.
+#[pyfunction]
+pub fn fetch(py: Python<'_>, name: &str, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    let set = ssdl_data::known::known_set(name).or_raise(py)?;
+    let get = move |_: &mut dyn Watch| ssdl_data::known::fetch(set, &folder, &mut |_, _, _| {});
+    let got = worker::run(py, None, get)?.0.or_raise(py)?;
+    Ok(got.into_iter().map(|file| file.path).collect())
 }
 
 /// Reads a file of labels; `None` if a label is missing.

@@ -38,8 +38,19 @@ fn exception(py: Python<'_>, error: &Error) -> PyErr {
 impl<T> OrRaise<T> for ssdl_data::Result<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|error| match &error {
-            ssdl_data::Error::Read { path, source } => of_system(path, source),
+            ssdl_data::Error::Read { path, source } | ssdl_data::Error::Write { path, source } => {
+                of_system(path, source)
+            }
             other => of_class(py, "DataFileError", other.to_string()),
+        })
+    }
+}
+
+impl<T> OrRaise<T> for ssdl_report::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| match error {
+            ssdl_report::Error::Model(inner) => exception(py, &inner),
+            other => of_class(py, "SsdlError", other.to_string()),
         })
     }
 }

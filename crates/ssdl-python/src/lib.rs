@@ -11,8 +11,10 @@ mod error;
 mod fit;
 mod graph;
 mod labelling;
+mod look;
 mod model;
 mod prepare;
+mod program;
 mod register;
 mod worker;
 
@@ -22,7 +24,7 @@ mod _ssdl {
     #[pymodule_export]
     use crate::coding::{encode, learn_atoms};
     #[pymodule_export]
-    use crate::data::{digits, read, read_labels};
+    use crate::data::{digits, fetch, read, read_labels};
     #[pymodule_export]
     use crate::fit::fit;
     #[pymodule_export]
@@ -30,9 +32,13 @@ mod _ssdl {
     #[pymodule_export]
     use crate::labelling::LabelServer;
     #[pymodule_export]
+    use crate::look::{explain, report};
+    #[pymodule_export]
     use crate::model::FittedModel;
     #[pymodule_export]
     use crate::prepare::{prepare_apply, prepare_fit};
+    #[pymodule_export]
+    use crate::program::program;
     #[pymodule_export]
     use crate::register::{default_preparation, learner_knobs, methods, preparation_steps};
 }

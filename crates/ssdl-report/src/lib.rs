@@ -13,10 +13,11 @@ mod look;
 pub mod mosaic;
 mod names;
 mod page;
+pub mod pages;
 mod plots;
 mod tiles;
 
 pub use error::{Error, Result};
 pub use look::{Judged, Look, Subject};
-pub use names::short;
+pub use names::{counted, short};
 pub use page::{Fact, Page};

@@ -2,6 +2,12 @@
 
 use ssdl::shown;
 
+/// A count with its noun.
+#[must_use]
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Shortens a name to 40 letters.
 #[must_use]
 pub fn short(name: &str) -> String {

@@ -63,6 +63,21 @@ struct Sheet<'a> {
 }
 
 impl Page {
+    /// A page with nothing on it yet.
+    pub fn new(title: String, lead: String) -> Self {
+        Self {
+            title,
+            lead,
+            facts: Vec::new(),
+            tables: Vec::new(),
+            about_tables: String::new(),
+            curves: Vec::new(),
+            look: None,
+            look_name: None,
+            missing: Vec::new(),
+        }
+    }
+
     /// The page as text.
     ///
     /// # Errors

@@ -1,13 +1,13 @@
 //! The kernels that a fit spends its time in, one thread, sizes of the paper's MNIST runs.
 //!
-//! `cargo bench -p ssdl --bench hot_paths`; where a rate is shown, an element is a floating-point
-//! operation, so Gelem/s reads as GFLOP/s.
+//! `RAYON_NUM_THREADS=1 cargo bench -p ssdl --bench hot_paths [-- WORD]`: medians of 20 runs; with a
+//! word, only of the kernels whose name has it.
 
-#![allow(missing_docs, reason = "criterion's macros make an undocumented function")]
+#![allow(clippy::print_stdout, reason = "a bench prints what it measures")]
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ssdl::classifier::{Active, ActivePoints, Shares, margin, ridge};
 use ssdl::codes::{Coding, Coordinate, Descent, Fista, Margin};
 use ssdl::dictionary::{Block, Dual, ProjectedFista, Statistics, Update};
@@ -15,12 +15,43 @@ use ssdl::graph::{Graph, Laplacian, Lle, Neighbours, Search};
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
 use ssdl::random::{Purpose, normal, stream};
+use ssdl::samples::Held;
 use ssdl::{Labels, Matrix, Samples};
 
 const FEATURES: usize = 784;
 const SAMPLES: usize = 1000;
 const ATOMS: usize = 200;
 const CLASSES: usize = 10;
+
+/// Times of one kernel.
+const RUNS: usize = 20;
+
+/// Prints the median time of a kernel, and its rate where `work_in_a_run` counts something.
+fn measure<S, R>(
+    name: &str,
+    work_in_a_run: Option<(f64, &str)>,
+    mut prepare: impl FnMut() -> S,
+    mut kernel: impl FnMut(&mut S) -> R,
+) {
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if !words.is_empty() && !words.iter().any(|word| name.contains(word)) {
+        return;
+    }
+    let mut time = || {
+        let mut input = prepare();
+        let started = Instant::now();
+        black_box(kernel(black_box(&mut input)));
+        started.elapsed()
+    };
+    // The first run warms the caches.
+    time();
+    let mut times: Vec<Duration> = (0..RUNS).map(|_| time()).collect();
+    times.sort_unstable();
+    let seconds = times[RUNS / 2].as_secs_f64();
+    let rate = work_in_a_run.map(|(count, unit)| format!("{:.4} {unit}/s", count / seconds));
+    println!("{name:40} {:>10.4} ms   {}", 1e3 * seconds, rate.unwrap_or_default());
+}
 
 /// Non-negative samples around a few prototypes, of length 5: like prepared digits.
 fn digits_like(count: usize) -> Matrix<f64> {
@@ -58,7 +89,7 @@ fn stage() -> Stage {
         Lle { n_neighbors: 8, search: Search::Auto }.build(&samples).expect("a graph").laplacian;
     let mut codes = Matrix::zeros(ATOMS, SAMPLES);
     let problem = Coding {
-        samples: &samples,
+        samples: Held::from(&samples),
         atoms: &atoms,
         gram: &atoms.gram(),
         graph: Some((1.0, &laplacian)),
@@ -70,19 +101,16 @@ fn stage() -> Stage {
     Stage { samples, assigned: labels(SAMPLES), atoms, codes, laplacian }
 }
 
-fn neighbours(c: &mut Criterion) {
-    let mut group = c.benchmark_group("neighbours");
+fn neighbours() {
     for count in [1000, 4000] {
         let samples = digits_like(count);
-        group.throughput(Throughput::Elements((2 * FEATURES * count * count) as u64));
-        group.bench_function(format!("k8_n784_N{count}"), |b| {
-            b.iter(|| Neighbours::within(black_box(&samples), 8));
-        });
+        let operations = (2 * FEATURES * count * count) as f64 / 1e9;
+        let name = format!("neighbours/k8_n784_N{count}");
+        measure(&name, Some((operations, "GFLOP")), || (), |()| Neighbours::within(&samples, 8));
     }
-    group.finish();
 }
 
-fn coding(c: &mut Criterion) {
+fn coding() {
     let stage = stage();
     let gram = stage.atoms.gram();
     let labelled: Vec<usize> = (0..200).collect();
@@ -98,11 +126,10 @@ fn coding(c: &mut Criterion) {
     let scores = classifier.scores(&stage.codes);
     let shares = Shares::new(&scores, &stage.assigned, 2.0);
     let cross = Matrix::of_product(classifier.weights.view(), classifier.weights.transposed());
-    let mut group = c.benchmark_group("coding");
     for kind in [ActivePoints::Majorised, ActivePoints::Frozen] {
         let active = Active::new(kind, &scores, &shares);
         let problem = Coding {
-            samples: &stage.samples,
+            samples: Held::from(&stage.samples),
             atoms: &stage.atoms,
             gram: &gram,
             graph: Some((1.0, &stage.laplacian)),
@@ -117,14 +144,8 @@ fn coding(c: &mut Criterion) {
             sparsity: 0.5,
         };
         let quadratic = problem.quadratic();
-        let mut run = |name: &str, work: &dyn Fn(&mut Matrix<f64>)| {
-            group.bench_function(format!("{name}_{kind:?}"), |b| {
-                b.iter_batched_ref(
-                    || stage.codes.clone(),
-                    |codes| work(codes),
-                    BatchSize::LargeInput,
-                );
-            });
+        let run = |name: &str, work: &dyn Fn(&mut Matrix<f64>)| {
+            measure(&format!("coding/{name}_{kind:?}"), None, || stage.codes.clone(), work);
         };
         run("coordinate_sweep", &|codes| {
             Coordinate { sweeps: 1, inner_sweeps: 3, tolerance: 0.0, direct: false }
@@ -134,58 +155,52 @@ fn coding(c: &mut Criterion) {
             Fista { iterations: 10, tolerance: 0.0 }.minimise(&quadratic, codes);
         });
     }
-    group.bench_function("right_hand_side", |b| {
-        let problem = Coding {
-            samples: &stage.samples,
-            atoms: &stage.atoms,
-            gram: &gram,
-            graph: None,
-            margin: None,
-            sparsity: 0.5,
-        };
-        b.iter(|| problem.quadratic());
-    });
-    group.finish();
-
-    let mut group = c.benchmark_group("classifier");
+    let problem = Coding {
+        samples: Held::from(&stage.samples),
+        atoms: &stage.atoms,
+        gram: &gram,
+        graph: None,
+        margin: None,
+        sparsity: 0.5,
+    };
+    measure("coding/right_hand_side", None, || (), |()| drop(black_box(problem.quadratic())));
     for kind in [ActivePoints::Majorised, ActivePoints::Frozen] {
         let active = Active::new(kind, &scores, &shares);
-        group.bench_function(format!("update_{kind:?}"), |b| {
-            b.iter_batched_ref(
-                || classifier.clone(),
-                |own| margin::update(own, &stage.codes, (kind, &active, &shares), 2.0, 8),
-                BatchSize::LargeInput,
-            );
-        });
+        let name = format!("classifier/update_{kind:?}");
+        measure(
+            &name,
+            None,
+            || classifier.clone(),
+            |own| margin::update(own, &stage.codes, (kind, &active, &shares), 2.0, 8),
+        );
     }
-    group.finish();
 }
 
-fn dictionary(c: &mut Criterion) {
+fn dictionary() {
     let stage = stage();
     let statistics = Statistics::of(&stage.samples, &stage.codes, stage.samples.squared_norm());
-    let mut group = c.benchmark_group("dictionary");
-    group.bench_function("statistics", |b| {
-        b.iter(|| Statistics::of(black_box(&stage.samples), &stage.codes, 1.0));
-    });
+    measure(
+        "dictionary/statistics",
+        None,
+        || (),
+        |()| Statistics::of(black_box(&stage.samples), &stage.codes, 1.0),
+    );
     let updates: [(&str, &dyn Update<f64>); 3] = [
         ("block_2_sweeps", &Block { sweeps: 2, tolerance: 0.0, nonnegative: false }),
         ("fista_10_iterations", &ProjectedFista { iterations: 10, tolerance: 0.0 }),
         ("dual", &Dual { iterations: 50, tolerance: 1e-6 }),
     ];
     for (name, update) in updates {
-        group.bench_function(name, |b| {
-            b.iter_batched_ref(
-                || stage.atoms.clone(),
-                |atoms| update.update(atoms, &statistics, 1.0),
-                BatchSize::LargeInput,
-            );
-        });
+        measure(
+            &format!("dictionary/{name}"),
+            None,
+            || stage.atoms.clone(),
+            |atoms| update.update(atoms, &statistics, 1.0),
+        );
     }
-    group.finish();
 }
 
-fn out_of_sample(c: &mut Criterion) {
+fn out_of_sample() {
     let names = (0..CLASSES).map(|c| c.to_string()).collect();
     let known = Labels::new(names, labels(SAMPLES)).expect("labels");
     let samples = Samples::new(digits_like(SAMPLES), known).expect("samples");
@@ -196,24 +211,17 @@ fn out_of_sample(c: &mut Criterion) {
         .expect("a model");
     let fresh =
         digits_like(SAMPLES + 500).select_columns(&(SAMPLES..SAMPLES + 500).collect::<Vec<_>>());
-    let mut group = c.benchmark_group("out_of_sample");
-    group.throughput(Throughput::Elements(500));
-    group.bench_function("predict_500_samples", |b| {
-        b.iter_batched(|| fresh.clone(), |fresh| model.predict(fresh), BatchSize::LargeInput);
-    });
-    group.finish();
+    let thousands = Some((0.5, "thousand samples"));
+    measure(
+        "out_of_sample/predict_500_samples",
+        thousands,
+        || fresh.clone(),
+        |fresh| model.predict(std::mem::replace(fresh, Matrix::zeros(0, 0))),
+    );
 }
 
-fn in_one_thread(c: &mut Criterion) {
+fn main() {
     for bench in [neighbours, coding, dictionary, out_of_sample] {
-        // Criterion is not `Send`; a pool of one thread that is this one keeps products serial.
-        bench(c);
+        bench();
     }
 }
-
-criterion_group! {
-    name = hot_paths;
-    config = Criterion::default().sample_size(20);
-    targets = in_one_thread
-}
-criterion_main!(hot_paths);

@@ -22,8 +22,12 @@ pub enum Purpose {
     Folds = 6,
     /// Which samples are mixed into atoms where there are too few.
     Mixtures = 7,
-    /// Noise that an experiment adds to samples.
+    /// Noise that an experiment or a net adds to samples.
     Noise = 8,
+    /// The first weights of a net.
+    Weights = 9,
+    /// Which units of a net are left out of a step.
+    Dropout = 10,
 }
 
 /// The stream of `purpose` for `seed`.

@@ -144,11 +144,16 @@ impl<T: Real> Csr<T> {
     #[must_use]
     pub fn to_columns(&self) -> Matrix<T> {
         let mut dense = Matrix::zeros(self.columns, self.rows());
-        for j in 0..self.rows() {
-            let column = dense.column_mut(j);
-            self.row(j).for_each(|(k, value)| column[k] = value);
-        }
+        self.write_columns(&mut dense);
         dense
+    }
+
+    /// As [`to_columns`](Csr::to_columns), into a matrix of that size.
+    pub(crate) fn write_columns(&self, dense: &mut Matrix<T>) {
+        dense.par_columns_mut().enumerate().with_min_len(64).for_each(|(j, column)| {
+            column.fill(T::zero());
+            self.row(j).for_each(|(k, value)| column[k] = value);
+        });
     }
 
     /// The three arrays of the usual CSR format: row offsets, column indices, values.

@@ -7,6 +7,7 @@ mod browser;
 mod fuzz;
 mod generate;
 mod licences;
+mod neural;
 mod processes;
 mod python;
 mod run;
@@ -26,6 +27,7 @@ Commands:
   python     the tests of the Python package alone, or its generated classes
   browser    the tests of the report pages alone, or the pictures of the documentation
   licences   write THIRD-PARTY-LICENCES.txt, or check it and all licences
+  neural     lints and tests of the nets, which are a workspace of their own
   fuzz       damaged and made-up inputs for everything that reads
   bench      accuracy, objective, time and memory, beside the reference
 
@@ -54,6 +56,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
         "python" => python::run(rest),
         "browser" => browser::run(rest),
         "licences" => licences::run(rest),
+        "neural" => neural::run(rest),
         "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {

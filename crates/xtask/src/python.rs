@@ -62,6 +62,14 @@ impl Versions {
         }
     }
 
+    /// What the tests are told: once is enough for what is the same with all versions.
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Newest => &[],
+            Self::Oldest => &["--other-versions"],
+        }
+    }
+
     /// The extras of the package that its tests need: types are checked with the newest versions.
     fn extras(self) -> &'static [&'static str] {
         match self {
@@ -98,7 +106,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let python = installed(versions, &wheel, &mut show)?;
     let mut work = match generate {
         true => environment::call(&python, &["python/generate.py"]),
-        false => tests(&python, &mut show)?,
+        false => tests(versions, &python),
     };
     if show(&mut work)? { Ok(()) } else { Err("it failed".into()) }
 }
@@ -120,19 +128,17 @@ pub fn check(versions: Versions, wheel: Option<&Path>, run: &mut Run) -> Outcome
     }
     let mut show = |command: &mut Command| run.status(command);
     let python = installed(versions, wheel.ok_or("there is no wheel")?, &mut show)?;
-    let mut tests = tests(&python, &mut show)?;
-    match show(&mut tests)? {
+    match show(&mut tests(versions, &python))? {
         true => Ok(String::new()),
         false => Err("the tests of the package failed".into()),
     }
 }
 
-/// The tests, which also want the program: both read each other's files.
-fn tests(python: &Path, show: Show<'_>) -> Outcome<Command> {
-    let program = workspace::program(show)?;
+/// The tests of the package.
+fn tests(versions: Versions, python: &Path) -> Command {
     let mut command = pytest(python);
-    command.env("SSDL_PROGRAM", program);
-    Ok(command)
+    command.args(versions.options());
+    command
 }
 
 /// A call of pytest on all cores; tests of one group run one after another.

@@ -7,7 +7,9 @@ mod values;
 pub use labelling::Label;
 pub use studies::{By, Experiment, Tune};
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ssdl::samples::weights::ClassWeight;
@@ -177,6 +179,9 @@ pub struct Fit {
     /// Refuse a fit that needs more memory than this, such as 2GB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = memory::parse)]
     pub memory_limit: Option<u64>,
+    /// Keep the samples in a file in FOLDER, not in memory, once the graph is built
+    #[arg(long, value_name = "FOLDER")]
+    pub scratch: Option<PathBuf>,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
@@ -364,9 +369,22 @@ pub const COMMANDS: [&str; 12] = [
     "licences",
 ];
 
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps the command line; the first one counts.
+pub fn remember(words: Vec<OsString>) {
+    let _ = WORDS.set(words);
+}
+
+/// The words of the command line, the program's name first. Inside another program, which Python is,
+/// they are not those of the process.
+pub fn words() -> &'static [OsString] {
+    WORDS.get().map_or(&[], Vec::as_slice)
+}
+
 /// The message for a missing command, of the program or of `ssdl data`.
 pub fn missing_command() -> String {
-    let has = |name: &str| std::env::args().skip(1).any(|word| word == name);
+    let has = |name: &str| words().iter().skip(1).any(|word| word == name);
     if has("data") {
         return "a command is missing: list, get, path; see `ssdl data --help`".into();
     }
@@ -391,9 +409,10 @@ pub fn in_one_line(error: &clap::Error) -> String {
         message += joint;
         message += line.strip_prefix("error: ").unwrap_or(line);
     }
-    let command = std::env::args()
-        .nth(1)
-        .filter(|name| COMMANDS.contains(&name.as_str()))
+    let command = words()
+        .get(1)
+        .and_then(|name| name.to_str())
+        .filter(|name| COMMANDS.contains(name))
         .map(|name| format!(" {name}"))
         .unwrap_or_default();
     format!("{message}; see `ssdl{command} --help`")

@@ -9,6 +9,7 @@ use ssdl::fit::{Stop, term_names};
 use ssdl::methods::{self, FitOptions};
 use ssdl::model::Naming;
 use ssdl::{Model, Real, Samples};
+use ssdl_experiments::comparison;
 use ssdl_experiments::hidden::{self, Trial};
 use ssdl_experiments::tune::Configuration;
 use ssdl_report::Page;
@@ -45,6 +46,9 @@ fn configuration(args: &Fit) -> Outcome<Configuration> {
 fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     input::check_set_once(&args.set)?;
     let requested = configuration(args)?;
+    if let Some(other) = comparison::outsider(&requested.method) {
+        return Err(Failure::Misuse(other.hint("fit")));
+    }
     let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;
     let mut options = options::<T>(args, &requested, common)?;
@@ -52,16 +56,14 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     check_paths(args)?;
 
     let started = Instant::now();
-    let mut table = input::read(&args.data, args.image)?;
-    options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
-    options.image = input::image(&args.data, args.image, &table)?;
-    let names =
-        Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
-    let samples = input::samples::<T>(&args.data, table)?;
+    let (samples, names) = read::<T>(args, &mut options)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
     let n_classes = samples.labels().classes().len();
-    let memory_needed = method.memory_needed(&knobs, n_features, n_samples, n_classes)?;
+    let memory_needed = match args.scratch.is_some() {
+        true => method.memory_needed_on_disk(&knobs, (n_features, n_samples, n_classes))?,
+        false => method.memory_needed(&knobs, n_features, n_samples, n_classes)?,
+    };
     if !common.json {
         print::to_stdout(&summary::before_fit(&args.data.data, &samples, memory_needed))?;
     }
@@ -101,6 +103,20 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     fail_if_cancelled(&fitted.model, path)
 }
 
+/// The samples, what they and their features are called, and what of the options depends on them.
+fn read<T: Real>(args: &Fit, options: &mut FitOptions<T>) -> Outcome<(Samples<T>, Names)> {
+    if let Some((samples, image)) = input::large::<T>(&args.data)? {
+        options.image = input::image(&args.data, args.image, samples.n_features(), image)?;
+        return Ok((samples, Names { samples: None, features: None }));
+    }
+    let mut table = input::read(&args.data, args.image)?;
+    options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
+    options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
+    let names =
+        Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
+    Ok((input::samples::<T>(&args.data, table)?, names))
+}
+
 /// The report page of this fit, with the cross-validation of it and other methods on the labels.
 fn page<T: Real>(
     args: &Fit,
@@ -128,6 +144,7 @@ fn options<T: Real>(
         seed: common.seed,
         threads: common.threads.into(),
         memory_limit: args.memory_limit,
+        scratch: args.scratch.clone(),
         calibrate: args.calibrate == Answer::Yes,
         class_weight: args.class_weight.clone(),
         ..FitOptions::default()

@@ -30,7 +30,7 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     let plans = input::plans(&args.prepare)?.unwrap_or(FitOptions::<f64>::default().prepare);
     let table = input::read(&args.data, args.image)?;
     let n_samples = table.features.columns();
-    let image = input::image(&args.data, args.image, &table)?;
+    let image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
     let labels = match &table.labels {
         Some(names) => Labels::from_names(names),
         None => Labels::from_names::<&str>(&vec![None; n_samples]),

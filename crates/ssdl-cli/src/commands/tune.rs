@@ -46,7 +46,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     }
     let mut table = input::read(&args.data, args.image)?;
     options.sample_weight = input::weights(&args.data, &mut table, false)?;
-    options.image = input::image(&args.data, args.image, &table)?;
+    options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
     let samples = input::samples::<f32>(&args.data, table)?;
     if samples.labels().n_labelled() == 0 {
         let reason = "no sample is labelled; at least two classes are needed".to_owned();

@@ -260,3 +260,17 @@ fn features_of_different_scale_raise_a_doubt() {
     assert!(!told("large.csv --prepare standardise --prepare scale=5"));
     assert!(!told("flowers.csv --prepare scale=5"));
 }
+
+#[test]
+fn samples_on_disk_give_the_same_model() {
+    let bench = Bench::new();
+    let row = |at: usize| (0..5).map(|i| noise(5 * at + i) + (at % 4) as f64).collect();
+    bench.write("x.npy", npy(&(0..80).map(row).collect::<Vec<_>>()));
+    let labels: Vec<&str> = (0..80).map(|at| ["a", "b", "", ""][at % 4]).collect();
+    bench.write("y.txt", format!("label\n{}\n", labels.join("\n")));
+    let fit = "fit x.npy --labels y.txt --set n_atoms=10";
+    bench.done(&format!("{fit} --model memory.ssdl"));
+    bench.done(&format!("{fit} --model disk.ssdl --scratch ."));
+    assert_eq!(tensors(&bench.bytes("memory.ssdl")), tensors(&bench.bytes("disk.ssdl")));
+    bench.refused(1, &format!("{fit} --model m.ssdl --scratch nowhere"), &["nowhere"]);
+}

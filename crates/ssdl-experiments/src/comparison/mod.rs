@@ -1,12 +1,14 @@
 //! Methods on splits of data sets: one row per fit, tables compared with the paper's.
 
 mod data;
+mod outside;
 mod plan;
 mod row;
 mod summary;
 mod table;
 mod task;
 
+pub use outside::{Known, Outside, Outsider, Question, find as outsider};
 pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
 pub use row::Row;
 pub use table::{curves, overview, report, tables};
@@ -44,9 +46,46 @@ pub fn run(
     rows: &RowFile<Row>,
     monitor: &dyn Monitor,
 ) -> Result<()> {
+    run_with(None, plan, choice, folder, rows, monitor)
+}
+
+/// Runs the fits of a plan whose methods are another program's, by its own means.
+///
+/// # Errors
+/// As [`run`], and if a run asks for what the program does not know.
+pub fn run_outside(
+    outside: &dyn Outside,
+    plan: &Plan,
+    choice: &Choice,
+    folder: &Path,
+    rows: &RowFile<Row>,
+    monitor: &dyn Monitor,
+) -> Result<()> {
+    for run in plan.run.iter().filter(|run| run.outsider().is_some() && is_wanted(choice, run)) {
+        outside
+            .check(&run.method, &run.knobs())
+            .map_err(|reason| Error::Outside { name: run.name.clone(), reason })?;
+    }
+    run_with(Some(outside), plan, choice, folder, rows, monitor)
+}
+
+fn run_with(
+    outside: Option<&dyn Outside>,
+    plan: &Plan,
+    choice: &Choice,
+    folder: &Path,
+    rows: &RowFile<Row>,
+    monitor: &dyn Monitor,
+) -> Result<()> {
     choice.check(plan)?;
     rows.check_version()?;
-    let total = count_fits(plan, choice)?;
+    let is_wanted = |choice: &Choice, run: &Run| {
+        is_wanted(choice, run) && run.outsider().is_some() == outside.is_some()
+    };
+    if outside.is_none() {
+        outside::refuse_alone(plan, choice)?;
+    }
+    let total = count_fits(plan, choice, outside.is_some())?;
     let mut done = 0;
     for data in &plan.data {
         if plan.runs_of(data).all(|run| !is_wanted(choice, run)) {
@@ -77,7 +116,11 @@ pub fn run(
             if monitor.stop() {
                 return Err(Error::Interrupted { path: rows.path().to_owned() });
             }
-            rows.add(&[task.fit(blank, &loaded, choice)?])?;
+            let row = match outside {
+                Some(outside) => task.ask(outside, blank, &loaded, choice)?,
+                None => task.fit(blank, &loaded, choice)?,
+            };
+            rows.add(&[row])?;
         }
     }
     Ok(())
@@ -141,7 +184,8 @@ fn list_file(folder: &Path, set: &Data, at: usize) -> PathBuf {
 pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Example>> {
     choice.check(plan)?;
     for data in &plan.data {
-        let Some(run) = plan.runs_of(data).find(|run| is_wanted(choice, run)) else { continue };
+        let mut own = plan.runs_of(data).filter(|run| run.outsider().is_none());
+        let Some(run) = own.find(|run| is_wanted(choice, run)) else { continue };
         let loaded = Loaded::read(data, folder)?;
         let mut tasks = Vec::new();
         for split in plan.splits_of(data) {
@@ -160,10 +204,11 @@ pub fn example(plan: &Plan, choice: &Choice, folder: &Path) -> Result<Option<Exa
 }
 
 /// Number of all chosen fits of the plan, including those already done.
-fn count_fits(plan: &Plan, choice: &Choice) -> Result<usize> {
+fn count_fits(plan: &Plan, choice: &Choice, outside: bool) -> Result<usize> {
     let mut total = 0;
     for data in &plan.data {
-        let runs = plan.runs_of(data).filter(|run| is_wanted(choice, run)).count();
+        let runs = plan.runs_of(data).filter(|run| run.outsider().is_some() == outside);
+        let runs = runs.filter(|run| is_wanted(choice, run)).count();
         for split in plan.splits_of(data) {
             let seeds = data::seeds(split)?;
             total += runs * seeds.iter().filter(|seed| is_chosen(&choice.seeds, seed)).count();

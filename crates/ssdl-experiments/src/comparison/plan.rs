@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use ssdl::samples::split::Shares;
 
+use super::outside::{self, Outsider};
+
 /// Methods on splits of data sets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -321,11 +323,19 @@ impl Split {
 impl Run {
     fn check(&self) -> Result<(), String> {
         let about = |error: ssdl::Error| format!("run `{}`: {error}", self.name);
-        let method = ssdl::methods::find::<f32>(&self.method).map_err(about)?;
-        method.check(&self.knobs()).map_err(about)?;
+        // Its own program checks the knobs of another's method.
+        if self.outsider().is_none() {
+            let method = ssdl::methods::find::<f32>(&self.method).map_err(about)?;
+            method.check(&self.knobs()).map_err(about)?;
+        }
         let steps: ssdl::Result<Vec<ssdl::samples::prepare::StepChoice>> =
             self.prepare.iter().map(|step| step.parse()).collect();
         steps.map(drop).map_err(about)
+    }
+
+    /// The program that has its method, where that is not this one.
+    pub(super) fn outsider(&self) -> Option<&'static Outsider> {
+        outside::find(&self.method)
     }
 
     /// The knobs of this run by name and value.

@@ -9,13 +9,14 @@ use ssdl::{Labels, Model, Samples};
 
 use super::Choice;
 use super::data::Loaded;
+use super::outside::{Outside, Question};
 use super::plan::{Data, Run, Split};
 use super::row::Row;
 use crate::measures::{Measures, accuracy, recalls};
 use crate::memory::{peak, reset_peak};
 use crate::numbers::round;
 use crate::tune::{Aim, Budget, tune};
-use crate::{Example, Monitor, Result};
+use crate::{Error, Example, Monitor, Result};
 
 /// One fit to run.
 pub(super) struct Task<'a> {
@@ -149,6 +150,52 @@ impl Task<'_> {
             iterations: model.report().iterations,
             stop: model.report().stop.to_string(),
             found,
+            ..blank
+        })
+    }
+
+    /// The row with the results of another program's method.
+    pub fn ask(
+        &self,
+        outside: &dyn Outside,
+        blank: Row,
+        loaded: &Loaded,
+        choice: &Choice,
+    ) -> Result<Row> {
+        let Parts { unlabelled, test, .. } = self.parts;
+        let options = self.options(loaded, choice)?;
+        let (samples, knobs) = (self.samples(loaded)?, self.knobs());
+        let hidden = loaded.features.select_columns(unlabelled);
+        let question = Question {
+            method: &self.run.method,
+            knobs: &knobs,
+            n_classes: samples.labels().classes().len(),
+            samples,
+            options: &options,
+            test: loaded.features.select_columns(test),
+            unlabelled: (hidden.columns() > 0).then_some(hidden),
+        };
+        let n_classes = question.n_classes;
+        reset_peak();
+        let known = outside
+            .answer(question)
+            .map_err(|reason| Error::Outside { name: self.run.name.clone(), reason })?;
+        let (truth, hidden) = (loaded.classes_of(test), loaded.classes_of(unlabelled));
+        let measures = Measures::of(&known.classes, &known.probabilities, &truth);
+        let some = |value: f64| (!value.is_nan()).then(|| round(value, 6));
+        Ok(Row {
+            test_accuracy: round(measures.accuracy, 4),
+            unlabelled_accuracy: round(accuracy(&known.unlabelled, &hidden), 4),
+            recall: recall_text(&recalls(&known.classes, &truth, n_classes)),
+            balanced_accuracy: some(measures.balanced_accuracy),
+            log_loss: some(measures.log_loss),
+            calibration_error: some(measures.calibration_error),
+            fit_seconds: round(known.fit_seconds, 4),
+            predict_seconds: round(known.predict_seconds, 4),
+            peak_bytes: peak(),
+            objective: round(known.objective, 3),
+            iterations: known.iterations,
+            stop: known.stop,
             ..blank
         })
     }

@@ -9,7 +9,7 @@ use super::left_out::{LeftOut, left_out, nearest_left_out};
 use super::{MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
-use crate::samples::Labels;
+use crate::samples::{Held, Labels};
 use crate::{Real, Result};
 
 /// Unlabelled samples together count at most as much as this many times the labels.
@@ -20,6 +20,9 @@ const DISTRUST: f64 = 0.2;
 const BLUR: f64 = 0.8;
 /// Multiples of the paper's ρ that `auto` chooses among.
 const MULTIPLES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// Unlabelled samples whose scores are computed at once.
+const SCORED: usize = 4096;
 
 /// What was found for knobs that are left to the samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,13 +45,22 @@ impl Outlook {
     /// If a given prior does not have one number per class, or values are not finite.
     #[inline(never)]
     pub fn new<T: Real>(knobs: &MarginKnobs, samples: &Matrix<T>, labels: &Labels) -> Result<Self> {
+        Self::of_held(knobs, samples.into(), labels)
+    }
+
+    /// The same from samples in memory or in a file.
+    pub(crate) fn of_held<T: Real>(
+        knobs: &MarginKnobs,
+        samples: Held<'_, T>,
+        labels: &Labels,
+    ) -> Result<Self> {
         if knobs.voting == Voting::Paper {
             let prior = Prior::Even.shares(labels)?;
             return Ok(Self { strength: knobs.rho(), vote: 1.0, prior, balance: 0.0 });
         }
         let n_classes = labels.classes().len();
         let classes = labels.known_classes();
-        let known = samples.select_columns(&labels.labelled());
+        let known = samples.select(&labels.labelled());
         let paper = knobs.rho();
         let multiples: &[f64] = if knobs.ridge == AutoOr::Auto { &MULTIPLES } else { &[1.0] };
         let strengths: Vec<f64> = multiples.iter().map(|multiple| multiple * paper).collect();
@@ -80,7 +92,7 @@ impl Outlook {
 /// The class shares of unlabelled samples as a ridge classifier sees them that was fitted with all
 /// classes counting alike; so they do not depend on how many labels each class happens to have.
 fn estimated<T: Real>(
-    samples: &Matrix<T>,
+    samples: Held<'_, T>,
     labels: &Labels,
     strength: f64,
     skill: f64,
@@ -95,13 +107,16 @@ fn estimated<T: Real>(
     let even = labels.n_labelled() as f64 / n_present as f64;
     let classes = labels.known_classes();
     let weights: Vec<T> = classes.iter().map(|&class| T::of(even / counts[class] as f64)).collect();
-    let known = samples.select_columns(&labels.labelled());
+    let known = samples.select(&labels.labelled());
     let mut classifier = ridge(&known, &classes, &weights, counts.len(), T::of(strength))?;
     classifier.silence_absent(&counts);
-    let scores = classifier.scores(&samples.select_columns(&open));
     // One vote more for each class: none is expected to be missing.
     let mut votes: Vec<f64> = counts.iter().map(|&count| f64::from(u8::from(count > 0))).collect();
-    scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
+    // A part at a time: all of them would be a second copy of the samples.
+    for part in open.chunks(SCORED) {
+        let scores = classifier.scores(&samples.select(part));
+        scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
+    }
     let n_open = open.len() as f64;
     let shares: Vec<f64> =
         present.iter().map(|&class| votes[class] / (n_open + n_present as f64)).collect();

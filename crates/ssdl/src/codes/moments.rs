@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
+use crate::samples::Held;
 use crate::sparse::{Csr, for_nonzeros};
 use crate::wide::wide;
 
@@ -61,29 +62,29 @@ pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> M
 }
 
 /// $\sum_jx_ja_j^\top$ ($n\times p$) for samples $x_j$ (columns) and codes $a_j$ (rows of `codes`).
-pub(crate) fn cross_moments<T: Real>(samples: &Matrix<T>, codes: &Csr<T>) -> Matrix<T> {
+pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Matrix<T> {
     let (n, p) = (samples.rows(), codes.columns());
     let width = STRIP_BYTES / size_of::<T>();
-    let strips: Vec<Matrix<T>> = (0..n.div_ceil(width))
-        .into_par_iter()
-        .map(|strip| {
-            let rows = strip * width..((strip + 1) * width).min(n);
-            let mut out = Matrix::zeros(rows.len(), p);
+    let rows_of = |strip: usize| strip * width..((strip + 1) * width).min(n);
+    let mut strips: Vec<Matrix<T>> =
+        (0..n.div_ceil(width)).map(|strip| Matrix::zeros(rows_of(strip).len(), p)).collect();
+    samples.each_block(|first, block| {
+        strips.par_iter_mut().enumerate().for_each(|(strip, out)| {
+            let rows = rows_of(strip);
             wide(
                 #[inline(always)]
                 || {
-                    for j in 0..codes.rows() {
-                        let x = &samples.column(j)[rows.clone()];
-                        let (indices, values) = codes.row_slices(j);
+                    for j in 0..block.columns() {
+                        let x = &block.column(j)[rows.clone()];
+                        let (indices, values) = codes.row_slices(first + j);
                         for (&k, &value) in indices.iter().zip(values) {
                             axpy(value, x, out.column_mut(k as usize));
                         }
                     }
                 },
             );
-            out
-        })
-        .collect();
+        });
+    });
     let mut out = Matrix::zeros(n, p);
     out.par_columns_mut().enumerate().with_min_len(16).for_each(|(k, out)| {
         for (strip, sums) in strips.iter().enumerate() {
@@ -119,16 +120,23 @@ pub(crate) fn residuals<T: Real>(
 
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.
 pub(crate) fn moments<T: Real>(
-    samples: &Matrix<T>,
+    samples: Held<'_, T>,
     dense: &Matrix<T>,
     codes: &Csr<T>,
 ) -> (Matrix<T>, Matrix<T>) {
-    if is_dense(codes) {
-        let second = Matrix::of_product(dense.view(), dense.transposed());
-        (second, Matrix::of_product(samples.view(), dense.transposed()))
-    } else {
-        (second_moments(codes, None), cross_moments(samples, codes))
+    if !is_dense(codes) {
+        return (second_moments(codes, None), cross_moments(samples, codes));
     }
+    let mut cross = Matrix::zeros(samples.rows(), dense.rows());
+    samples.each_block(|first, block| {
+        let own = dense.column_range(first..first + block.columns()).flip();
+        if first == 0 {
+            cross.set_product(block.view(), own);
+        } else {
+            cross.add_product(T::one(), block.view(), own);
+        }
+    });
+    (Matrix::of_product(dense.view(), dense.transposed()), cross)
 }
 
 #[cfg(test)]
@@ -143,7 +151,8 @@ mod tests {
             });
             let samples = Matrix::from_fn(n, count, |i, j| ((i * 3 + j) % 11) as f64 - 5.0);
             let codes = Csr::of_columns(&dense);
-            let (second, cross) = (second_moments(&codes, None), cross_moments(&samples, &codes));
+            let (second, cross) =
+                (second_moments(&codes, None), cross_moments(Held::from(&samples), &codes));
             assert_eq!(second, Matrix::of_product(dense.view(), dense.transposed()));
             assert_eq!(cross, Matrix::of_product(samples.view(), dense.transposed()));
             let weight: Vec<f64> = (0..count).map(|j| j as f64).collect();

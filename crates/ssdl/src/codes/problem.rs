@@ -9,12 +9,13 @@ use super::working_set::{Local, LocalMargin, Omega, Penalty, gap_scale};
 use crate::Real;
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, absolute_sum, inner};
+use crate::samples::Held;
 
 /// Everything that the codes depend on: samples, atoms, graph, classifier.
 #[derive(Clone, Copy)]
 pub struct Coding<'a, T> {
     /// $X$, $n\times N$.
-    pub samples: &'a Matrix<T>,
+    pub samples: Held<'a, T>,
     /// $D$, $n\times p$.
     pub atoms: &'a Matrix<T>,
     /// $G=D^\top D$.
@@ -46,7 +47,7 @@ impl<'a, T: Real> Coding<'a, T> {
     /// The whole problem as a quadratic. Cost $npN$.
     #[must_use]
     pub fn quadratic(&self) -> Quadratic<'a, T> {
-        let mut rhs = Matrix::of_product(self.atoms.transposed(), self.samples.view());
+        let mut rhs = self.samples.correlations(self.atoms);
         if let Some(margin) = &self.margin {
             margin.add_to(&mut rhs, margin.target, margin.weight);
         }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy, squared_norm};
+use crate::samples::Held;
 
 /// Shrinks the atom to the radius if it is longer.
 ///
@@ -30,32 +31,47 @@ pub fn revive<T: Real>(
     moments: &Matrix<T>,
     radius: T,
 ) -> (usize, usize) {
+    let energy = samples.squared_norm();
+    revive_from(atoms, (samples.into(), energy), codes, moments, radius)
+}
+
+/// The same for samples in memory or in a file, with $\lVert X\rVert^2$.
+pub(crate) fn revive_from<T: Real>(
+    atoms: &mut Matrix<T>,
+    (samples, energy): (Held<'_, T>, f64),
+    codes: &Matrix<T>,
+    moments: &Matrix<T>,
+    radius: T,
+) -> (usize, usize) {
     let dead: Vec<usize> =
         (0..atoms.columns()).filter(|&k| moments.column(k)[k] == T::zero()).collect();
     if dead.is_empty() {
         return (0, 0);
     }
-    let mut residuals: Vec<(f64, usize)> = (0..samples.columns())
-        .into_par_iter()
-        .map_init(Vec::new, |left, j| {
+    let mut residuals: Vec<(f64, usize)> = Vec::with_capacity(samples.columns());
+    samples.each_block(|first, block| {
+        let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
             left.clear();
-            left.extend_from_slice(samples.column(j));
-            for (k, &a) in codes.column(j).iter().enumerate().filter(|(_, a)| **a != T::zero()) {
+            left.extend_from_slice(block.column(at));
+            let code = codes.column(first + at).iter().enumerate();
+            for (k, &a) in code.filter(|(_, a)| **a != T::zero()) {
                 axpy(-a, atoms.column(k), left);
             }
-            (squared_norm(left), j)
-        })
-        .collect();
+            (squared_norm(left), first + at)
+        });
+        residuals.par_extend(each);
+    });
     residuals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let floor = 1e-10 * samples.squared_norm() / samples.columns() as f64;
+    let floor = 1e-10 * energy / samples.columns() as f64;
     let mut revived = 0;
     for (&k, &(residual, j)) in dead.iter().zip(&residuals) {
         if residual <= floor {
             break;
         }
-        let factor = radius / T::of(squared_norm(samples.column(j)).sqrt());
+        let source = samples.select(&[j]);
+        let factor = radius / T::of(source.squared_norm().sqrt());
         if factor.is_finite() {
-            let source = samples.column(j);
+            let source = source.as_slice();
             atoms.column_mut(k).iter_mut().zip(source).for_each(|(d, &x)| *d = x * factor);
             revived += 1;
         }

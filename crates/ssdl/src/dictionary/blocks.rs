@@ -182,7 +182,7 @@ impl Blocks {
     ) -> Statistics<T> {
         let base = if shared { 1.0 } else { 0.0 };
         let mut second = if shared {
-            moments(samples, codes, &Csr::of_columns(codes)).0
+            moments(samples.into(), codes, &Csr::of_columns(codes)).0
         } else {
             Matrix::zeros(codes.rows(), codes.rows())
         };
@@ -206,7 +206,7 @@ impl Blocks {
                 column[range.clone()].iter_mut().for_each(|a| *a *= weight);
             }
         });
-        let correlations = cross_moments(samples, &Csr::of_columns(&scaled));
+        let correlations = cross_moments(samples.into(), &Csr::of_columns(&scaled));
         Statistics { moments: second, correlations, energy: 0.0 }
     }
 }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::project;
 use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, stream};
-use crate::samples::Labels;
+use crate::samples::{Held, Labels};
 use crate::{Error, Matrix, Real, Result};
 
 /// Draws `n_atoms` different samples as atoms, shrunk into the ball.
@@ -22,8 +22,23 @@ pub fn first_atoms<T: Real>(
     radius: T,
     seed: u64,
 ) -> Matrix<T> {
+    first_atoms_of(samples.into(), labels, n_atoms, radius, seed)
+}
+
+/// The same for samples in memory or in a file.
+pub(crate) fn first_atoms_of<T: Real>(
+    samples: Held<'_, T>,
+    labels: &Labels,
+    n_atoms: usize,
+    radius: T,
+    seed: u64,
+) -> Matrix<T> {
     let mut rng = stream(seed, Purpose::Atoms);
-    let usable = |&j: &usize| samples.column(j).iter().any(|x| *x != T::zero());
+    let mut is_zero = Vec::with_capacity(samples.columns());
+    samples.each_block(|_, block| {
+        is_zero.extend(block.iter_columns().map(|x| x.iter().all(|x| *x == T::zero())));
+    });
+    let usable = |j: &usize| !is_zero[*j];
     let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); labels.classes().len()];
     let mut unlabelled = Vec::new();
     for j in (0..samples.columns()).filter(usable) {
@@ -44,7 +59,7 @@ pub fn first_atoms<T: Real>(
         (0..rounds).flat_map(|r| of_class.iter().filter_map(move |c| c.get(r).copied())).collect()
     };
     chosen.truncate(n_atoms);
-    let mut atoms = samples.select_columns(&chosen);
+    let mut atoms = samples.select(&chosen);
     (0..atoms.columns()).for_each(|k| project(atoms.column_mut(k), radius));
     atoms
 }

@@ -13,6 +13,7 @@ mod recursive;
 mod ridge;
 mod smooth;
 
+pub(crate) use ball::revive_from;
 pub use ball::{project, revive};
 pub use block::Block;
 pub(crate) use blocks::to_length_one;
@@ -28,6 +29,7 @@ pub use smooth::Smooth;
 use crate::Real;
 use crate::codes::moments::moments;
 use crate::matrix::{Matrix, axpy, inner, squared_norm};
+use crate::samples::Held;
 use crate::sparse::{Csr, for_nonzeros};
 use crate::wide::wide;
 
@@ -48,11 +50,17 @@ impl<T: Real> Statistics<T> {
     #[must_use]
     #[inline(never)]
     pub fn of(samples: &Matrix<T>, codes: &Matrix<T>, energy: f64) -> Self {
+        Self::of_held(samples.into(), codes, energy)
+    }
+
+    /// The same for samples in memory or in a file: the same bits, except from a file of several blocks
+    /// with codes of which many coefficients are not zero.
+    pub(crate) fn of_held(samples: Held<'_, T>, codes: &Matrix<T>, energy: f64) -> Self {
         Self::of_sparse(samples, codes, &Csr::of_columns(codes), energy)
     }
 
     pub(crate) fn of_sparse(
-        samples: &Matrix<T>,
+        samples: Held<'_, T>,
         dense: &Matrix<T>,
         codes: &Csr<T>,
         energy: f64,

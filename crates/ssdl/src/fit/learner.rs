@@ -240,14 +240,14 @@ impl DictionaryLearner {
                 None => Matrix::zeros(p, batch.chosen.len()),
                 Some(sparse) => {
                     let codes = sparse.to_columns();
-                    let old = Statistics::of_sparse(&some, &codes, sparse, energy);
+                    let old = Statistics::of_sparse((&some).into(), &codes, sparse, energy);
                     learnt.statistics.add(-1.0, &old);
                     codes
                 }
             };
             self.code(&some, &learnt.atoms, &mut codes);
             let sparse = Csr::of_columns(&codes);
-            let new = Statistics::of_sparse(&some, &codes, &sparse, energy);
+            let new = Statistics::of_sparse((&some).into(), &codes, &sparse, energy);
             learnt.statistics.add(1.0, &new);
             fresh.add(1.0, &new);
             batch.codes = Some(sparse);

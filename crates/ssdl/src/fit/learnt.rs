@@ -1,18 +1,24 @@
 //! What a method is given, and the one type of result that every method returns.
 
+use std::path::Path;
+use std::sync::Mutex;
+
 use serde::{Deserialize, Serialize};
 
 use super::{KeptSamples, Sizes, Stop};
 use crate::classifier::{Calibration, Decision, Known, Verdict};
 use crate::codes::Coder;
-use crate::graph::{Attachment, Graph};
+use crate::graph::{Attachment, Connected, Graph};
 use crate::samples::weights::Weights;
-use crate::{Labels, Matrix, Real};
+use crate::samples::{Held, OnDisk};
+use crate::{Labels, Matrix, Real, Result};
 
 /// What a method learns from.
 pub struct Given<'a, T> {
-    /// Prepared samples, $n\times N$.
+    /// Prepared samples, $n\times N$; without a column where they are [`parked`](Given::parked).
     pub samples: Matrix<T>,
+    /// The samples in a file, with what was found while they were in memory.
+    pub parked: Option<Parked<T>>,
     /// Their labels, where they have some; at least two classes.
     pub labels: Labels,
     /// How much each sample and each class counts in the classifier's loss; one each unless the user
@@ -26,16 +32,52 @@ pub struct Given<'a, T> {
     pub seed: u64,
 }
 
+/// Samples in a file instead of in memory.
+#[derive(Debug)]
+pub struct Parked<T> {
+    /// $X$.
+    pub samples: OnDisk<T>,
+    /// $\lVert X\rVert^2$.
+    pub energy: f64,
+    /// The graph that the method uses; the fit takes it out.
+    pub connected: Mutex<Option<Connected<T>>>,
+}
+
 impl<T: Real> Given<'_, T> {
+    /// The prepared samples, wherever they are.
+    #[must_use]
+    pub fn held(&self) -> Held<'_, T> {
+        self.parked.as_ref().map_or(Held::Memory(&self.samples), |it| Held::Disk(&it.samples))
+    }
+
+    /// $\lVert X\rVert^2$.
+    #[must_use]
+    pub fn energy(&self) -> f64 {
+        self.parked.as_ref().map_or_else(|| self.samples.squared_norm(), |parked| parked.energy)
+    }
+
+    /// Writes the samples to a file in `folder` and frees their memory; `connected` is their graph.
+    ///
+    /// # Errors
+    /// If the folder or the disk does not allow it.
+    pub fn park(&mut self, folder: &Path, connected: Option<Connected<T>>) -> Result<()> {
+        let energy = self.samples.squared_norm();
+        let samples = OnDisk::write(&self.samples, folder)?;
+        self.samples = Matrix::zeros(samples.rows(), 0);
+        self.parked = Some(Parked { samples, energy, connected: Mutex::new(connected) });
+        Ok(())
+    }
+
     /// The sizes of the fit.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         Sizes {
-            n_features: self.samples.rows(),
-            n_samples: self.samples.columns(),
+            n_features: self.held().rows(),
+            n_samples: self.held().columns(),
             n_labelled: self.labels.n_labelled(),
             n_classes: self.labels.classes().len(),
             scalar: size_of::<T>(),
+            are_parked: self.parked.is_some(),
         }
     }
 
@@ -48,7 +90,7 @@ impl<T: Real> Given<'_, T> {
     /// The labelled samples, and the class of each.
     #[must_use]
     pub fn labelled(&self) -> (Matrix<T>, Vec<usize>) {
-        (self.samples.select_columns(&self.labels.labelled()), self.labels.known_classes())
+        (self.held().select(&self.labels.labelled()), self.labels.known_classes())
     }
 }
 
@@ -103,7 +145,7 @@ impl<T> Learnt<T> {
         self.decision.of_training(&Known {
             atoms: dictionary.map(|found| &found.atoms),
             codes: dictionary.map_or(&given.samples, |found| &found.codes),
-            samples: Some(&given.samples),
+            samples: given.parked.is_none().then_some(&given.samples),
             labels: &given.labels,
         })
     }

@@ -3,6 +3,11 @@
 use super::{CodesUpdate, SolverKnobs};
 use crate::graph::{Neighbours, Search};
 
+/// One in so many coefficients of a code is not zero, as a rule.
+const ONE_NONZERO_IN: u64 = 8;
+/// Samples of a block that is read from a file, with room for the one before it.
+const BLOCKS: u64 = 8192;
+
 /// The sizes of a fit; they decide how much memory it takes, and limit its knobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
@@ -16,6 +21,8 @@ pub struct Sizes {
     pub n_classes: usize,
     /// Bytes of a number: 4 or 8.
     pub scalar: usize,
+    /// Whether the samples are in a file once the graph is built.
+    pub are_parked: bool,
 }
 
 impl Sizes {
@@ -69,12 +76,21 @@ impl Sizes {
                 (Bytes(10) + k) * p * size + n * size
             }
         };
-        // From the second iteration on, the codes of the one before and those at the start of this one.
-        let earlier = if solver.max_iterations > 1 { Bytes(2) * p * big } else { Bytes(0) };
+        // The codes at the start of this iteration and, from the second on, of the one before, without
+        // their zeros.
+        let copies = if solver.max_iterations > 1 { Bytes(2) } else { Bytes(1) };
+        let nonzero = Bytes(p.0.div_ceil(ONE_NONZERO_IN)) * big;
+        let earlier = copies * nonzero * (scalar + Bytes(4));
         let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
         let sums = Bytes(6) * n * p + Bytes(8) * p * p;
-        let learning = p * big + earlier + working.max(evaluation) + Bytes(8) * c * big + sums;
-        (scalar * samples + graph + Bytes(search).max(scalar * learning)).0
+        let learning = p * big + working.max(evaluation) + Bytes(8) * c * big + sums;
+        let learning = earlier + scalar * learning;
+        let samples = scalar * samples;
+        if self.are_parked {
+            let blocks = Bytes(BLOCKS) * n * scalar;
+            return (graph + (samples + Bytes(search)).max(blocks + learning)).0;
+        }
+        (samples + graph + Bytes(search).max(learning)).0
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) use doubts::{scale_of_features, swallowed};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
 pub use kept::KeptSamples;
 pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};
-pub use learnt::{Compared, Dictionary, Given, Learnt, Selection, Start, Tie};
+pub use learnt::{Compared, Dictionary, Given, Learnt, Parked, Selection, Start, Tie};
 pub use memory::Sizes;
 pub(crate) use memory::array;
 pub use objective::Objective;

@@ -130,11 +130,22 @@ impl<'a> Turns<'a> {
             return Err(Error::Cancelled);
         }
         let built = built?;
-        self.graph_seconds = started.elapsed().as_secs_f64();
+        self.graph_seconds += started.elapsed().as_secs_f64();
         self.announce(Step::Graph, max_iterations)?;
         // The graph is timed separately; the next step begins now.
         self.clock = Instant::now();
         Ok(built)
+    }
+
+    /// Builds a graph ahead of the fit; the seconds count as those of the graph.
+    ///
+    /// # Errors
+    /// If it cannot be built, or the observer cancels meanwhile.
+    pub fn graph_ahead<R>(&mut self, build: impl FnOnce() -> Result<R>) -> Result<R> {
+        let started = Instant::now();
+        let built = stop::arm(self.signal.clone(), build);
+        self.graph_seconds += started.elapsed().as_secs_f64();
+        if self.is_stopped() { Err(Error::Cancelled) } else { built }
     }
 
     /// Tells the observer about a step before there is a result to return.

@@ -17,6 +17,9 @@ use rayon::prelude::*;
 
 use crate::Real;
 
+/// Columns of the widest panel of a product.
+pub(crate) const PANEL: usize = 512;
+
 /// A dense matrix, stored column by column.
 ///
 /// Samples are columns: an `n_features × n_samples` matrix has the same bytes as a C-order NumPy
@@ -226,31 +229,54 @@ impl<T: Real> Matrix<T> {
     }
 
     fn product(&mut self, accumulate: Accum, scale: T, a: View<'_, T>, b: View<'_, T>) {
+        let columns = self.columns;
+        self.product_in(0..columns, accumulate, scale, a, b);
+    }
+
+    /// `a·b` into a run of columns. Where the run begins at a multiple of [`PANEL`] of a wide matrix, the
+    /// bits are those of the whole product.
+    pub(crate) fn set_columns_product(
+        &mut self,
+        columns: Range<usize>,
+        a: View<'_, T>,
+        b: View<'_, T>,
+    ) {
+        self.product_in(columns, Accum::Replace, T::one(), a, b);
+    }
+
+    fn product_in(
+        &mut self,
+        columns: Range<usize>,
+        accumulate: Accum,
+        scale: T,
+        a: View<'_, T>,
+        b: View<'_, T>,
+    ) {
         let (m, inner) = a.shape();
         let (inner_b, n) = b.shape();
         assert!(
-            inner == inner_b && m == self.rows && n == self.columns,
+            inner == inner_b && m == self.rows && n == columns.len(),
             "product of {m}x{inner} and {inner_b}x{n} into {}x{}",
             self.rows,
-            self.columns
+            columns.len()
         );
         if m == 0 || n == 0 {
             return;
         }
         // Every panel packs the left factor again, so panels are as wide as still gives several
         // threads something to do; wider than 512 the right-hand side leaves the cache.
-        let width = n.div_ceil(4).next_multiple_of(16).clamp(64, 512);
+        let width = self.columns.div_ceil(4).next_multiple_of(16).clamp(64, PANEL);
+        let data = &mut self.data[columns.start * m..columns.end * m];
         let (a, b) = (a.faer(), b.faer());
         let one_panel = |(panel, out): (usize, &mut [T])| {
             let count = out.len() / m;
             let out = MatMut::from_column_major_slice_mut(out, m, count);
             matmul(out, accumulate, a, b.subcols(panel * width, count), scale, Par::Seq);
         };
-        let panels = self.data.par_chunks_mut(m * width).enumerate();
         if m * n * inner < 200_000 {
-            self.data.chunks_mut(m * width).enumerate().for_each(one_panel);
+            data.chunks_mut(m * width).enumerate().for_each(one_panel);
         } else {
-            panels.for_each(one_panel);
+            data.par_chunks_mut(m * width).enumerate().for_each(one_panel);
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The way from raw samples to a model, the same for every method.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
 use crate::fit::{
-    GRAPH_NOT_USED, Given, Learnt, Start, Stop, Turns, Watch, preparation, scale_of_features,
-    swallowed,
+    GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, preparation,
+    scale_of_features, swallowed,
 };
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
@@ -40,6 +41,9 @@ pub struct FitOptions<T> {
     /// Height and width, where samples are images (pixels row by row): for preparation steps that
     /// work on images, and kept in the model for pictures.
     pub image: Option<[usize; 2]>,
+    /// A folder for a file of the prepared samples: once the graph is built they are read from there, a
+    /// block at a time, and take no memory. Methods that need them in memory say so and keep them there.
+    pub scratch: Option<PathBuf>,
     /// How much each sample counts in the classifier's loss, 0 or more; only ratios matter. Samples of
     /// weight zero are left out altogether: the model knows only the others, in their order.
     pub sample_weight: Option<Vec<f64>>,
@@ -60,6 +64,7 @@ impl<T: Real> Default for FitOptions<T> {
             start: None,
             calibrate: true,
             image: None,
+            scratch: None,
             sample_weight: None,
             class_weight: None,
         }
@@ -97,10 +102,14 @@ fn learn<K: Learner, T: Real>(
     check_scale(&samples, watch);
     let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
     let start = start.as_deref();
-    let given = Given { samples, labels, weights, graph, start, seed: options.seed };
+    let mut given =
+        Given { samples, parked: None, labels, weights, graph, start, seed: options.seed };
     let mut knobs = knobs.clone();
     knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
     let sizes = given.sizes();
+    let scratch = options.scratch.as_deref();
+    let folder = scratch.filter(|_| knobs.can_park(&sizes));
+    let sizes = Sizes { are_parked: folder.is_some(), ..sizes };
     let needed = knobs.bytes(&sizes);
     check_memory(needed, options.memory_limit)?;
     // The fits aside come on top; without room for them the model is still worth having.
@@ -112,6 +121,12 @@ fn learn<K: Learner, T: Real>(
     }
     if given.weights.given && !knobs.uses_weights() {
         turns.notice(WEIGHTS_NOT_USED);
+    }
+    if let Some(folder) = folder {
+        let connected = turns.graph_ahead(|| knobs.connect(&given))?;
+        given.park(folder, connected)?;
+    } else if scratch.is_some() {
+        turns.notice(NOT_PARKED);
     }
     let learnt = knobs.learn(&given, &mut turns)?;
     // Without a first model, loops may have been cut short; from here on there is one.
@@ -180,6 +195,10 @@ fn calibration<K: Learner, T: Real>(
 /// The notice where weights are given to a method that cannot use them.
 const WEIGHTS_NOT_USED: &str = "the weights are not used: with these knobs the method cannot weigh \
                                 samples; those of weight zero are left out";
+
+/// The notice where samples should be on disk and the method cannot read them from there.
+const NOT_PARKED: &str = "the samples stay in memory: with these knobs the method cannot read them \
+                          from disk";
 
 /// The samples that take part, the start with their codes, and their weights.
 type Weighed<'a, T> = (Samples<T>, Option<Cow<'a, Start<T>>>, Weights<T>);

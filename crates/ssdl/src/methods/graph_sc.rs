@@ -8,7 +8,7 @@ use super::{Description, Learner, SHARPNESS};
 use crate::classifier::Decision;
 use crate::classifier::svm::{SvmKnobs, SvmTrainer};
 use crate::fit::{Coupled, CouplingKnobs, Given, Learnt, Sizes, SolverKnobs, Turns, fit_svm};
-use crate::graph::GraphKnobs;
+use crate::graph::{Connected, GraphKnobs};
 use crate::{Real, Result};
 
 crate::knobs! {
@@ -77,6 +77,14 @@ impl Learner for GraphSc {
 
     fn uses_weights(&self) -> bool {
         true
+    }
+
+    fn can_park(&self, _: &Sizes) -> bool {
+        self.coupled().can_park()
+    }
+
+    fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Option<Connected<T>>> {
+        self.coupled().connect_ahead(given)
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -71,6 +71,7 @@ impl Hidden {
             out.iter().for_each(|&place| assigned[place] = None);
             let part = Given {
                 samples: given.samples.clone(),
+                parked: None,
                 labels: Labels::new(given.labels.classes().to_vec(), assigned)?,
                 weights: given.weights.without_classes(&out, &given.labels),
                 graph: given.graph,
@@ -96,12 +97,19 @@ impl Hidden {
 /// that is all of them, or if a given graph ties them to each other.
 pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     let chosen = split::excerpt(&given.labels, MAX_SAMPLES, given.seed);
-    let chosen = chosen.filter(|_| given.graph.is_none())?;
+    let chosen = match chosen.filter(|_| given.graph.is_none()) {
+        Some(chosen) => chosen,
+        // Fits with hidden labels have their samples in memory.
+        None if given.parked.is_some() => (0..given.labels.len()).collect(),
+        None => return None,
+    };
+    let all = chosen.len() == given.labels.len();
     Some(Given {
-        samples: given.samples.select_columns(&chosen),
+        samples: given.held().select(&chosen),
+        parked: None,
         labels: given.labels.select(&chosen),
         weights: given.weights.select(&chosen),
-        graph: None,
+        graph: given.graph.filter(|_| all),
         start: None,
         seed: given.seed,
     })
@@ -134,5 +142,6 @@ pub(super) fn calibrate<K: Learner, T: Real>(
 /// Peak bytes of a fit with hidden labels, beside those of the fit itself.
 pub(super) fn bytes<K: Learner>(method: &K, sizes: &Sizes) -> u64 {
     let n_samples = sizes.n_samples.min(MAX_SAMPLES);
-    method.bytes(&Sizes { n_samples, n_labelled: sizes.n_labelled.min(n_samples), ..*sizes })
+    let n_labelled = sizes.n_labelled.min(n_samples);
+    method.bytes(&Sizes { n_samples, n_labelled, are_parked: false, ..*sizes })
 }

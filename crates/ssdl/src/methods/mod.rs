@@ -57,6 +57,7 @@ pub use ussdl::Ussdl;
 use crate::classifier::SHARPNESS;
 use crate::dictionary::AtomCount;
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Silent, Sizes, Turns, Watch};
+use crate::graph::Connected;
 use crate::knobs::Knobbed;
 use crate::model::Model;
 use crate::{Real, Result, Samples};
@@ -114,6 +115,22 @@ pub trait Learner: Knobbed {
         false
     }
 
+    /// Whether [`learn`](Learner::learn) can read the samples from a file ([`Given::held`]), given the graph
+    /// of [`connect`](Learner::connect).
+    fn can_park(&self, sizes: &Sizes) -> bool {
+        let _ = sizes;
+        false
+    }
+
+    /// The graph between the samples, for a fit that reads them from a file afterwards.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Option<Connected<T>>> {
+        let _ = given;
+        Ok(None)
+    }
+
     /// Peak bytes of a fit of this size, samples included.
     fn bytes(&self, sizes: &Sizes) -> u64;
 
@@ -127,11 +144,23 @@ pub trait Learner: Knobbed {
     /// Bytes that a fit of this size will need at its peak, samples included (features counted after
     /// preparation), without the fits that calibrate its probabilities.
     fn memory_needed<T: Real>(&self, n_features: usize, n_samples: usize, n_classes: usize) -> u64 {
+        self.memory_needed_for::<T>((n_features, n_samples, n_classes), false)
+    }
+
+    /// As [`memory_needed`](Learner::memory_needed) for these counts of features, samples and classes,
+    /// with samples that are in a file once the graph is built, or not.
+    fn memory_needed_for<T: Real>(
+        &self,
+        (n_features, n_samples, n_classes): (usize, usize, usize),
+        on_disk: bool,
+    ) -> u64 {
         let (n_labelled, scalar) = (n_samples, size_of::<T>());
-        let sizes = Sizes { n_features, n_samples, n_labelled, n_classes, scalar };
+        let sizes =
+            Sizes { n_features, n_samples, n_labelled, n_classes, scalar, are_parked: false };
         let mut knobs = self.clone();
         knobs.reduce(&sizes, &mut |_| {});
-        knobs.bytes(&sizes)
+        let are_parked = on_disk && knobs.can_park(&sizes);
+        knobs.bytes(&Sizes { are_parked, ..sizes })
     }
 
     /// Fits raw samples with a preparation that suits them, seed 0 and all cores.

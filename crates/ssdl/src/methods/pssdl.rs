@@ -306,7 +306,7 @@ impl<'a, T: Real> State<'a, T> {
         }
         let statistics = Statistics {
             moments: second_moments(&codes, Some(&weights)),
-            correlations: cross_moments(self.samples, &Csr::of_columns(&scaled)),
+            correlations: cross_moments(self.samples.into(), &Csr::of_columns(&scaled)),
             energy: 0.0,
         };
         let moments = &statistics.moments;

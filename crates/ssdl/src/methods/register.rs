@@ -47,6 +47,17 @@ pub trait Method<T: Real>: Sync {
         n_classes: usize,
     ) -> Result<u64>;
 
+    /// The same where the samples are on disk once the graph is built ([`FitOptions::scratch`]); features,
+    /// samples and classes are counted.
+    ///
+    /// # Errors
+    /// As [`memory_needed`](Method::memory_needed).
+    fn memory_needed_on_disk(
+        &self,
+        knobs: &[(String, String)],
+        counts: (usize, usize, usize),
+    ) -> Result<u64>;
+
     /// Fits a model to raw samples.
     ///
     /// # Errors
@@ -89,6 +100,14 @@ impl<T: Real, K: Learner> Method<T> for Registered<K> {
         n_classes: usize,
     ) -> Result<u64> {
         Ok(K::from_pairs(knobs)?.memory_needed::<T>(n_features, n_samples, n_classes))
+    }
+
+    fn memory_needed_on_disk(
+        &self,
+        knobs: &[(String, String)],
+        counts: (usize, usize, usize),
+    ) -> Result<u64> {
+        Ok(K::from_pairs(knobs)?.memory_needed_for::<T>(counts, true))
     }
 
     fn fit(

@@ -274,7 +274,7 @@ impl<'a, T: Real> State<'a, T> {
             });
             let statistics = Statistics {
                 moments: Matrix::of_product(weighted.view(), own.codes.transposed()),
-                correlations: cross_moments(samples, &Csr::of_columns(&weighted)),
+                correlations: cross_moments((*samples).into(), &Csr::of_columns(&weighted)),
                 energy: 0.0,
             };
             update.update(&mut own.atoms, &statistics, T::one());

@@ -7,7 +7,7 @@ use super::{Description, Learner, cut_atoms};
 use crate::classifier::MarginKnobs;
 use crate::dictionary::AtomCount;
 use crate::fit::{Coupled, CouplingKnobs, Given, Learnt, Sizes, SolverKnobs, Turns};
-use crate::graph::GraphKnobs;
+use crate::graph::{Connected, GraphKnobs};
 use crate::{Real, Result};
 
 crate::knobs! {
@@ -144,6 +144,14 @@ impl Learner for SsdlGa {
 
     fn uses_weights(&self) -> bool {
         true
+    }
+
+    fn can_park(&self, sizes: &Sizes) -> bool {
+        self.coupled(sizes).can_park()
+    }
+
+    fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Option<Connected<T>>> {
+        self.coupled(&given.sizes()).connect_ahead(given)
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

@@ -6,6 +6,7 @@ use super::{Description, Learner, cut_atoms, ssdl_ga};
 use crate::classifier::MarginKnobs;
 use crate::dictionary::AtomCount;
 use crate::fit::{Coupled, Given, Learnt, Sizes, SolverKnobs, Turns};
+use crate::graph::Connected;
 use crate::{Real, Result};
 
 crate::knobs! {
@@ -67,6 +68,14 @@ impl Learner for Ussdl {
 
     fn uses_weights(&self) -> bool {
         true
+    }
+
+    fn can_park(&self, sizes: &Sizes) -> bool {
+        self.coupled(sizes).can_park()
+    }
+
+    fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Option<Connected<T>>> {
+        self.coupled(&given.sizes()).connect_ahead(given)
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {

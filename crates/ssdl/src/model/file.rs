@@ -108,27 +108,9 @@ impl<T: Real> Model<T> {
         Parts { path, header, tensors }.assemble()
     }
 
-    /// Writes the framing of safetensors with our header, then the tensors as they lie in memory.
+    /// Writes our header, then the tensors as they lie in memory.
     fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let mut tensors = self.tensors();
-        // The format wants wide elements first, for alignment; the names make the order the same.
-        tensors.sort_by(|(a, x), (b, y)| y.width().cmp(&x.width()).then(a.cmp(b)));
-        let header = serde_json::to_string(&self.header())?;
-        let mut json = checksum::unsigned(&header);
-        let mut at = 0;
-        for (name, Tensor { dtype, shape, bytes }) in &tensors {
-            let offsets = [at, at + bytes.len()];
-            at = offsets[1];
-            let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": offsets});
-            json.insert(name.clone(), entry);
-        }
-        let mut head = serde_json::to_string(&json)?;
-        head.push_str(&" ".repeat(head.len().next_multiple_of(8) - head.len()));
-        let mut head = [&(head.len() as u64).to_le_bytes(), head.as_bytes()].concat();
-        let bodies = tensors.iter().map(|(_, tensor)| &*tensor.bytes);
-        checksum::sign(&mut head, bodies.clone());
-        out.write_all(&head)?;
-        bodies.into_iter().try_for_each(|body| out.write_all(body))
+        frame(&serde_json::to_string(&self.header())?, self.tensors(), out)
     }
 
     fn header(&self) -> Header {
@@ -210,4 +192,29 @@ impl<T: Real> Model<T> {
         }
         tensors
     }
+}
+
+/// Writes the framing of safetensors with a header and a checksum, then the tensors.
+pub(super) fn frame(
+    header: &str,
+    mut tensors: Vec<(String, Tensor<'_>)>,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    // The format wants wide elements first, for alignment; the names make the order the same.
+    tensors.sort_by(|(a, x), (b, y)| y.width().cmp(&x.width()).then(a.cmp(b)));
+    let mut json = checksum::unsigned(header);
+    let mut at = 0;
+    for (name, Tensor { dtype, shape, bytes }) in &tensors {
+        let offsets = [at, at + bytes.len()];
+        at = offsets[1];
+        let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": offsets});
+        json.insert(name.clone(), entry);
+    }
+    let mut head = serde_json::to_string(&json)?;
+    head.push_str(&" ".repeat(head.len().next_multiple_of(8) - head.len()));
+    let mut head = [&(head.len() as u64).to_le_bytes(), head.as_bytes()].concat();
+    let bodies = tensors.iter().map(|(_, tensor)| &*tensor.bytes);
+    checksum::sign(&mut head, bodies.clone());
+    out.write_all(&head)?;
+    bodies.into_iter().try_for_each(|body| out.write_all(body))
 }

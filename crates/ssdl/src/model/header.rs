@@ -123,7 +123,12 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Result<Header> {
     read(in_memory(), bytes, bytes.len() as u64)
 }
 
-fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
+/// The text of our header in the framing of a safetensors file, and the checksum beside it.
+pub(super) fn envelope(
+    path: &Path,
+    mut file: impl Read,
+    size: u64,
+) -> Result<(String, Option<String>)> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let mut length = [0u8; 8];
     if size < 8 || file.read_exact(&mut length).is_err() {
@@ -145,12 +150,18 @@ fn read(path: &Path, mut file: impl Read, size: u64) -> Result<Header> {
     let mut metadata = envelope.metadata.unwrap_or_default();
     let checksum = metadata.remove("checksum");
     let text = metadata
-        .get("ssdl")
+        .remove("ssdl")
         .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
     // A checksum under a name that was damaged must not pass for a file that has none.
-    if let Some(stranger) = metadata.keys().find(|name| *name != "ssdl") {
+    if let Some(stranger) = metadata.keys().next() {
         return Err(refuse(path, &format!("its header has a strange entry `{stranger}`")));
     }
+    Ok((text, checksum))
+}
+
+fn read(path: &Path, file: impl Read, size: u64) -> Result<Header> {
+    let (text, checksum) = envelope(path, file, size)?;
+    let text = text.as_str();
     let version: Version = serde_json::from_str(text)
         .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
     if version.format != FORMAT {

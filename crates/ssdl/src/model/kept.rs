@@ -9,6 +9,7 @@ use super::tensor::Tensor;
 use crate::fit::KeptSamples;
 use crate::graph::Rule;
 use crate::matrix::Matrix;
+use crate::samples::OnDisk;
 use crate::sparse::Csr;
 use crate::{Real, Result};
 
@@ -31,15 +32,33 @@ impl<T: Real> Kept<T> {
     /// Keeps what is chosen. Only neighbours' mixtures can do with landmarks: what other graphs weigh
     /// depends on how densely the samples lie.
     pub fn new(samples: Matrix<T>, chosen: KeptSamples, rule: Option<Rule>) -> Self {
-        let (landmarks, half) = chosen.of(samples.columns());
-        let landmarks = landmarks.filter(|_| matches!(rule, Some(Rule::Lle { .. })));
-        let mut samples = match &landmarks {
+        let (landmarks, half) = Self::places(samples.columns(), chosen, rule);
+        let samples = match &landmarks {
             Some(places) => {
                 let places: Vec<usize> = places.iter().map(|&place| place as usize).collect();
                 samples.select_columns(&places)
             }
             None => samples,
         };
+        Self::rounded(samples, landmarks, half)
+    }
+
+    /// The same from samples in a file.
+    pub fn of_disk(samples: &OnDisk<T>, chosen: KeptSamples, rule: Option<Rule>) -> Self {
+        let (landmarks, half) = Self::places(samples.columns(), chosen, rule);
+        let places: Vec<usize> = match &landmarks {
+            Some(places) => places.iter().map(|&place| place as usize).collect(),
+            None => (0..samples.columns()).collect(),
+        };
+        Self::rounded(samples.select(&places), landmarks, half)
+    }
+
+    fn places(n: usize, chosen: KeptSamples, rule: Option<Rule>) -> (Option<Vec<u32>>, bool) {
+        let (landmarks, half) = chosen.of(n);
+        (landmarks.filter(|_| matches!(rule, Some(Rule::Lle { .. }))), half)
+    }
+
+    fn rounded(mut samples: Matrix<T>, landmarks: Option<Vec<u32>>, half: bool) -> Self {
         let values = samples.as_slice().iter().map(|v| v.wide().abs());
         let is_half = half && HALF_RANGE.contains(&values.fold(0.0, f64::max));
         if is_half {
@@ -63,6 +82,13 @@ impl<T: Real> Kept<T> {
 pub(super) fn from_halves<T: Real>(bytes: &[u8]) -> Vec<T> {
     let (pairs, _) = bytes.as_chunks::<2>();
     pairs.iter().map(|pair| T::of(f64::from(from_half(u16::from_le_bytes(*pair))))).collect()
+}
+
+/// Whether all numbers of a tensor in half precision are finite.
+pub(super) fn are_finite_halves(bytes: &[u8]) -> bool {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    // Without an early end these are a few vector instructions.
+    !pairs.iter().fold(false, |bad, pair| bad | (pair[1] & 0x7c == 0x7c))
 }
 
 /// A list of whole numbers as a tensor.
@@ -95,12 +121,12 @@ pub(super) fn has_many_zeros<T: Real>(codes: &Matrix<T>) -> bool {
 ///
 /// # Errors
 /// If the lists do not fit each other, or stand for far more numbers than they have.
-pub(super) fn dense_codes<T: Real>(
+pub(super) fn joined_codes<T: Real>(
     n_atoms: usize,
     counts: &[u32],
     atoms: Vec<u32>,
     values: Vec<T>,
-) -> Result<Matrix<T>, String> {
+) -> Result<Csr<T>, String> {
     let all = n_atoms.checked_mul(counts.len());
     if all.is_none_or(|all| all / MOST_ZEROS > atoms.len() + counts.len()) {
         return Err("its codes are larger than its entries can be".into());
@@ -112,8 +138,7 @@ pub(super) fn dense_codes<T: Real>(
         sum = sum.saturating_add(count as usize);
         starts.push(sum);
     }
-    let sparse = Csr::new(n_atoms, starts, atoms, values).map_err(|e| format!("its codes: {e}"))?;
-    Ok(sparse.to_columns())
+    Csr::new(n_atoms, starts, atoms, values).map_err(|e| format!("its codes: {e}"))
 }
 
 /// The nearest number of half precision, ties to even; the largest where it would be infinite.
@@ -136,15 +161,19 @@ fn to_half(value: f32) -> u16 {
     sign | (((bits + 0xfff + odd) >> 13) - (112 << 10)) as u16
 }
 
+#[inline(always)]
 fn from_half(half: u16) -> f32 {
-    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let (exponent, fraction) = (u32::from(half >> 10) & 31, u32::from(half) & 0x3ff);
-    match exponent {
-        0 => sign * fraction as f32 / 16_777_216.0,
-        31 if fraction == 0 => sign * f32::INFINITY,
-        31 => f32::NAN,
-        _ => sign * f32::from_bits((exponent + 112) << 23 | fraction << 13),
-    }
+    /// $2^{112}$, between the exponents of the two formats.
+    const SHIFT: f32 = f32::from_bits((127 + 112) << 23);
+    let bits = u32::from(half);
+    // Below the normal range, too, the product is exact.
+    let size = f32::from_bits((bits & 0x7fff) << 13) * SHIFT;
+    let size = if bits & 0x7c00 == 0x7c00 {
+        f32::from_bits(0x7f80_0000 | (bits & 0x3ff) << 13)
+    } else {
+        size
+    };
+    f32::from_bits(size.to_bits() | (bits & 0x8000) << 16)
 }
 
 #[cfg(test)]
@@ -165,6 +194,11 @@ mod tests {
         assert_eq!(from_half(to_half(-7e4)), -65_504.0);
         assert_eq!(from_half(to_half(3e-8)), 1.0 / 16_777_216.0);
         assert!(from_half(to_half(f32::NAN)).is_nan());
+        assert_eq!(from_half(0xfc00), f32::NEG_INFINITY);
+        let bytes = |half: u16| [0x3c00u16, half].map(u16::to_le_bytes).concat();
+        for half in 0..=u16::MAX {
+            assert_eq!(are_finite_halves(&bytes(half)), from_half(half).is_finite(), "{half:04x}");
+        }
     }
 
     #[test]
@@ -173,11 +207,11 @@ mod tests {
             Matrix::from_fn(9, 40, |k, j| if (k + j) % 4 == 0 { (k + j) as f32 } else { 0.0 });
         assert!(has_many_zeros(&codes));
         let (counts, atoms, values) = sparse_codes(&codes);
-        let back = dense_codes(9, &counts, atoms.clone(), values.clone());
-        assert_eq!(back.as_ref(), Ok(&codes));
-        assert!(dense_codes(8, &counts, atoms.clone(), values.clone()).is_err());
-        assert!(dense_codes(9, &counts[1..], atoms.clone(), values.clone()).is_err());
-        assert!(dense_codes(1_000_000_000, &counts, atoms, values).is_err());
+        let back = joined_codes(9, &counts, atoms.clone(), values.clone());
+        assert_eq!(back.map(|back| back.to_columns()).as_ref(), Ok(&codes));
+        assert!(joined_codes(8, &counts, atoms.clone(), values.clone()).is_err());
+        assert!(joined_codes(9, &counts[1..], atoms.clone(), values.clone()).is_err());
+        assert!(joined_codes(1_000_000_000, &counts, atoms, values).is_err());
         assert!(!has_many_zeros(&Matrix::from_fn(3, 3, |_, _| 1.0f64)));
     }
 }

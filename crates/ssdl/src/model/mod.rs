@@ -1,6 +1,7 @@
 //! 6. What comes out: a model that codes and classifies new samples.
 
 mod any;
+mod arrays;
 mod checksum;
 mod explain;
 mod file;
@@ -14,6 +15,7 @@ mod seen;
 mod tensor;
 
 pub use any::AnyModel;
+pub use arrays::{Array, load_arrays, save_arrays};
 pub use explain::{Explanation, Neighbour, Part};
 pub use naming::Naming;
 pub use query::representatives;
@@ -118,7 +120,7 @@ impl<T: Real> Model<T> {
         record: Record,
     ) -> Self {
         let report = FitReport::new(&origin, &given, &learnt, record);
-        let Given { samples, labels, .. } = given;
+        let Given { samples, parked, labels, .. } = given;
         let keeps_samples = learnt.tie.is_some() || learnt.decision.needs_samples();
         let (tie, reconstructions) = learnt
             .tie
@@ -136,8 +138,10 @@ impl<T: Real> Model<T> {
         let rule = rule.filter(|_| !learnt.decision.needs_samples());
         let (dictionary, codes, training) = match learnt.dictionary {
             Some(found) => {
-                let kept = |samples| Kept::new(samples, chosen, rule);
-                let training = keeps_samples.then(|| kept(reconstructions.unwrap_or(samples)));
+                let training = keeps_samples.then(|| match parked {
+                    Some(parked) => Kept::of_disk(&parked.samples, chosen, rule),
+                    None => Kept::new(reconstructions.unwrap_or(samples), chosen, rule),
+                });
                 let rule = CodingRule { atoms: found.atoms, coder: found.coder };
                 (Some(rule), found.codes, training)
             }

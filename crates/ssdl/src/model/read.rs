@@ -14,6 +14,7 @@ use crate::classifier::Decision;
 use crate::codes::Coder;
 use crate::graph::{Attachment, Rule};
 use crate::samples::prepare::{Pipeline, StepChoice};
+use crate::sparse::Csr;
 use crate::stored::Source;
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -97,7 +98,7 @@ impl Parts<'_> {
             self.check_matrix::<T>("atoms", n_prepared, n_atoms)?;
         }
         if self.tensors.contains_key("codes_counts") {
-            self.codes::<T>(n_codes, n)?;
+            self.sparse_codes::<T>(n_codes, n)?;
         } else {
             self.check_matrix::<T>("codes", n_codes, n)?;
         }
@@ -120,10 +121,14 @@ impl Parts<'_> {
         if !self.tensors.contains_key("codes_counts") {
             return self.matrix("codes", n_codes, n);
         }
+        Ok(self.sparse_codes(n_codes, n)?.to_columns())
+    }
+
+    fn sparse_codes<T: Real>(&self, n_codes: usize, n: usize) -> Result<Csr<T>> {
         let counts = self.whole("codes_counts", Some(n))?;
         let atoms = self.whole("codes_atoms", None)?;
         let values = self.numbers("codes_values", &[atoms.len(), 1])?;
-        kept::dense_codes(n_codes, &counts, atoms, values).map_err(|e| refuse(self.path, &e))
+        kept::joined_codes(n_codes, &counts, atoms, values).map_err(|e| refuse(self.path, &e))
     }
 
     /// The landmarks, where there are some.
@@ -168,7 +173,7 @@ impl Parts<'_> {
         if tensor.shape() != [count, n_prepared] {
             return Err(refuse(self.path, &"`training` has the wrong size"));
         }
-        match kept::from_halves::<T>(tensor.data()).iter().all(|v| v.is_finite()) {
+        match kept::are_finite_halves(tensor.data()) {
             true => Ok(()),
             false => Err(refuse(self.path, &"`training` holds a value that is not finite")),
         }

@@ -42,7 +42,7 @@ pub(super) fn dtype<T: Real>() -> Dtype {
 }
 
 /// The file is little-endian, like almost every machine; there nothing is copied.
-fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
+pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytes)

@@ -1,11 +1,13 @@
 //! 1. What comes in: samples with a few labels, prepared by fitted steps.
 
 mod labels;
+mod on_disk;
 pub mod prepare;
 pub mod split;
 pub mod weights;
 
 pub use labels::Labels;
+pub use on_disk::{Held, OnDisk};
 
 use crate::{Error, Matrix, Real, Result};
 

@@ -27,6 +27,7 @@ mod learnt;
 mod model_attachment;
 mod model_file;
 mod omp_stages;
+mod on_disk;
 mod peers;
 mod small_fit;
 mod svm;

@@ -12,6 +12,7 @@ use ssdl::fit::{Objective, Silent};
 use ssdl::graph::{Graph, Laplacian, Lle, Search};
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
+use ssdl::samples::Held;
 use ssdl::{Labels, Matrix, Samples};
 
 const POINTS: ActivePoints = ActivePoints::Frozen;
@@ -119,7 +120,7 @@ impl State {
         let w = &self.classifier.weights;
         let cross = Matrix::of_product(w.view(), w.transposed());
         let problem = Coding {
-            samples: &stored.samples,
+            samples: Held::from(&stored.samples),
             atoms: &self.atoms,
             gram: &self.atoms.gram(),
             graph: Some((weights.manifold, &stored.laplacian)),

@@ -5,6 +5,7 @@ use ssdl::classifier::{Active, ActivePoints, LinearClassifier, Shares};
 use ssdl::codes::{Coding, Margin};
 use ssdl::dictionary::project;
 use ssdl::graph::{Graph, Laplacian, Lle, Search};
+use ssdl::samples::Held;
 use ssdl::{Matrix, Real};
 
 use super::{clouds, fixture, flip, matrix, noise, numbers, sparse_noise};
@@ -129,7 +130,7 @@ impl<T: Real> Tiny<T> {
     /// The coding problem with or without graph and margin.
     pub fn coding(&self, graph: bool, points: Option<ActivePoints>) -> Coding<'_, T> {
         Coding {
-            samples: &self.samples,
+            samples: Held::from(&self.samples),
             atoms: &self.atoms,
             gram: &self.gram,
             graph: graph.then_some((T::of(self.manifold), &self.laplacian)),

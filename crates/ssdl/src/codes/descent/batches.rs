@@ -60,7 +60,7 @@ impl Batches {
         codes: &mut Matrix<T>,
         batch: &[usize],
     ) -> f64 {
-        let samples = problem.samples.select_columns(batch);
+        let samples = problem.samples.select(batch);
         let mut rhs = Matrix::of_product(problem.atoms.transposed(), samples.view());
         let weight = problem.margin.map(|margin| margin.weight.select(batch));
         if let (Some(margin), Some(weight)) = (&problem.margin, &weight) {

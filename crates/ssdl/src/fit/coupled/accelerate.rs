@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use crate::dictionary::{Statistics, project};
+use crate::sparse::Csr;
 use crate::{Matrix, Real};
 
 /// How far past its minimiser a dictionary step goes, as a share of the step. Along the step the
@@ -36,11 +37,12 @@ pub(super) fn overshoot<T: Real>(
 
 /// Continues the change of the codes since `previous`; coefficients that are new or would change
 /// sign stay.
-pub(super) fn extrapolate<T: Real>(codes: &mut Matrix<T>, previous: &Matrix<T>) {
+pub(super) fn extrapolate<T: Real>(codes: &mut Matrix<T>, previous: &Csr<T>) {
     codes.par_columns_mut().enumerate().with_min_len(64).for_each(|(j, code)| {
-        for (a, &old) in code.iter_mut().zip(previous.column(j)) {
+        for (k, old) in previous.row(j) {
+            let a = &mut code[k];
             let next = *a + T::of(MOMENTUM) * (*a - old);
-            if old != T::zero() && next * *a > T::zero() {
+            if next * *a > T::zero() {
                 *a = next;
             }
         }
@@ -55,7 +57,7 @@ mod tests {
     fn codes_are_extrapolated_only_where_they_keep_their_sign() {
         let mut codes = Matrix::from_fn(1, 4, |_, j| [2.0, 0.5, 1.0, 0.0][j]);
         let previous = Matrix::from_fn(1, 4, |_, j| [1.0, 3.0, 0.0, 1.0][j]);
-        extrapolate(&mut codes, &previous);
+        extrapolate(&mut codes, &Csr::of_columns(&previous));
         assert_eq!(codes.as_slice(), [2.8, 0.5, 1.0, 0.0]);
     }
 

@@ -33,6 +33,20 @@ impl<T: Real> Beginning<T> {
 }
 
 impl Coupled<'_> {
+    /// Whether everything after the graph can read the samples from a file.
+    pub fn can_park(&self) -> bool {
+        self.graph().is_none_or(|(coupling, _)| coupling.denoise == 0)
+    }
+
+    /// The graph between the samples; `None` without one.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn connect_ahead<T: Real>(&self, given: &Given<'_, T>) -> Result<Option<Connected<T>>> {
+        let Some((_, knobs)) = self.graph() else { return Ok(None) };
+        knobs.connect(given.graph, &given.samples).map(Some)
+    }
+
     /// Builds the graph, from reconstructions if so chosen.
     ///
     /// # Errors
@@ -59,8 +73,12 @@ impl Coupled<'_> {
             (None, start)
         };
         let seen = reconstructions.as_ref().unwrap_or(&given.samples);
+        let parked = given.parked.as_ref().and_then(|it| it.connected.lock().ok()?.take());
         let connected = turns.graph(max_iterations, |turns| {
-            let built = knobs.connect(given.graph, seen)?;
+            let built = match parked {
+                Some(built) => built,
+                None => knobs.connect(given.graph, seen)?,
+            };
             report_isolated(&built, turns);
             Ok(built)
         })?;
@@ -69,7 +87,8 @@ impl Coupled<'_> {
 
     /// The given start, if it has the right size.
     fn fitting_start<T: Real>(&self, given: &Given<'_, T>) -> Option<Start<T>> {
-        let sizes = (given.samples.rows(), self.n_atoms, self.n_atoms, given.samples.columns());
+        let (n, n_samples) = (given.held().rows(), given.held().columns());
+        let sizes = (n, self.n_atoms, self.n_atoms, n_samples);
         let fits = |start: &&Start<T>| {
             let Start { atoms, codes } = start;
             (atoms.rows(), atoms.columns(), codes.rows(), codes.columns()) == sizes
@@ -102,7 +121,7 @@ impl Coupled<'_> {
         start: Option<Start<T>>,
         turns: &mut Turns<'_>,
     ) -> Result<Alternation<'a, T>> {
-        let Given { samples, labels, .. } = given;
+        let (samples, labels) = (given.held(), &given.labels);
         let Start { atoms, codes } = match start {
             Some(mut start) => {
                 let radius = T::of(self.solver.atom_norm);
@@ -115,7 +134,7 @@ impl Coupled<'_> {
         let voting = Voting::Paper;
         let fallback = MarginKnobs { discrimination: 0.0, voting, ..MarginKnobs::new() };
         let knobs = self.classes.unwrap_or(&fallback);
-        let outlook = Outlook::new(knobs, samples, labels)?;
+        let outlook = Outlook::of_held(knobs, samples, labels)?;
         let strength = outlook.strength;
         let classifier = ridge(
             &codes.select_columns(&labels.labelled()),
@@ -126,7 +145,8 @@ impl Coupled<'_> {
         )?;
         let global = Global { gram: atoms.gram(), atoms, classifier };
         let ballot = Ballot::new(outlook, knobs.sharpness, labels, &given.weights);
-        let per_sample = PerSample::new((samples, labels), laplacian, codes, &global, ballot);
+        let per_sample =
+            PerSample::new((samples, labels, given.energy()), laplacian, codes, &global, ballot);
         let statistics = per_sample.statistics();
         let mut run = Alternation {
             coupled: self,
@@ -157,14 +177,17 @@ impl Coupled<'_> {
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
     ) -> Result<Start<T>> {
-        let Given { samples, labels, seed, .. } = given;
+        let (samples, labels, seed) = (given.held(), &given.labels, given.seed);
         let radius = T::of(self.solver.atom_norm);
-        let mut atoms = init::first_atoms(samples, labels, self.n_atoms, radius, *seed);
+        let mut atoms = init::first_atoms_of(samples, labels, self.n_atoms, radius, seed);
         if self.fill_atoms {
-            atoms = init::fill(atoms, samples, labels, self.n_atoms, radius, *seed);
+            // Only labelled samples are mixed.
+            let known = labels.labelled();
+            let (mixed, classes) = (samples.select(&known), labels.select(&known));
+            atoms = init::fill(atoms, &mixed, &classes, self.n_atoms, radius, seed);
         }
         init::check_count(&atoms, self.n_atoms, |sentence| turns.notice(sentence))?;
-        let rhs = Matrix::of_product(atoms.transposed(), samples.view());
+        let rhs = samples.correlations(&atoms);
         let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
         // Rough is enough: the first iteration moves them far.
         let solver = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05, direct: false };

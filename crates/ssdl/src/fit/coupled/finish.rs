@@ -67,7 +67,13 @@ impl<T: Real> Alternation<'_, T> {
             if refit {
                 turns.notice(REFITTED);
                 let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
-                self.per_sample.codes = coder.code(&given.samples, &self.global.atoms, None);
+                let (codes, atoms) = (&mut self.per_sample.codes, &self.global.atoms);
+                given.held().each_block(|first, block| {
+                    let found = coder.code(block, atoms, None);
+                    let place = first * found.rows();
+                    codes.as_mut_slice()[place..place + found.as_slice().len()]
+                        .copy_from_slice(found.as_slice());
+                });
             }
             let (rho, codes) = (T::of(self.strength), &self.per_sample.codes);
             let ballot = &self.per_sample.ballot;
@@ -96,7 +102,7 @@ impl<T: Real> Alternation<'_, T> {
         let known = given.labels.labelled();
         let checked: Vec<usize> =
             known.iter().copied().step_by(known.len() / N_CHECKED + 1).collect();
-        let samples = given.samples.select_columns(&checked);
+        let samples = given.held().select(&checked);
         let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
         let codes = coder.code(&samples, &self.global.atoms, None);
         let scores = self.global.classifier.scores(&codes);

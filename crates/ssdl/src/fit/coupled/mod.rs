@@ -99,6 +99,7 @@ impl Coupled<'_> {
         let limits = self.limits(given);
         turns.begin(limits, run.measured())?;
         run.stop = turns.repeat(limits, |turns| run.turn(turns))?;
+        given.held().check()?;
         Ok(run)
     }
 }
@@ -159,6 +160,7 @@ impl<T: Real> Alternation<'_, T> {
         }
         let is_last = turns.is_last();
         let statistics = self.learn_codes(turns.iteration(), is_last);
+        self.per_sample.samples.check()?;
         turns.done(Step::Codes, self.measured())?;
         self.learn_atoms(&statistics, is_last);
         self.measure_surrogate();
@@ -177,7 +179,7 @@ impl<T: Real> Alternation<'_, T> {
         let (start, moved) = self.per_sample.extrapolate(is_last);
         let mut statistics = self.code(iteration);
         if moved && self.surrogate > before {
-            self.per_sample.codes.clone_from(&start);
+            self.per_sample.go_back(&start);
             statistics = self.code(iteration);
         }
         self.per_sample.remember(start);

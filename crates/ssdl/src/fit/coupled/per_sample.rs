@@ -9,10 +9,11 @@ use crate::classifier::{
     Active, ActivePoints, Ballot, LinearClassifier, MarginKnobs, Shares, best, margin,
 };
 use crate::codes::{Coding, Descent, Margin};
-use crate::dictionary::{Statistics, revive};
+use crate::dictionary::{Statistics, revive_from};
 use crate::graph::Laplacian;
 use crate::matrix::absolute_sum;
-use crate::samples::Labels;
+use crate::samples::{Held, Labels};
+use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
 /// Small: $n\times p$, $p\times p$, $p\times C$.
@@ -28,15 +29,15 @@ pub(crate) struct Global<T> {
 /// Large: everything with a column for each of the $N$ samples.
 pub(crate) struct PerSample<'a, T> {
     /// $X$, $n\times N$.
-    pub samples: &'a Matrix<T>,
+    pub samples: Held<'a, T>,
     /// The classes of labelled samples.
     pub labels: &'a Labels,
     /// The graph; `None` leaves the codes uncoupled.
     pub laplacian: Option<&'a Laplacian<T>>,
     /// $A$, $p\times N$.
     pub codes: Matrix<T>,
-    /// Codes at the start of the last iteration.
-    previous: Option<Matrix<T>>,
+    /// Codes at the start of the last iteration, without their zeros.
+    previous: Option<Csr<T>>,
     /// $W^\top A+b$, $C\times N$.
     scores: Matrix<T>,
     /// How the samples vote.
@@ -64,7 +65,7 @@ pub(crate) struct Weights {
 
 impl<'a, T: Real> PerSample<'a, T> {
     pub fn new(
-        (samples, labels): (&'a Matrix<T>, &'a Labels),
+        (samples, labels, energy): (Held<'a, T>, &'a Labels, f64),
         laplacian: Option<&'a Laplacian<T>>,
         codes: Matrix<T>,
         global: &Global<T>,
@@ -82,7 +83,7 @@ impl<'a, T: Real> PerSample<'a, T> {
             classes: scores.iter_columns().map(best).collect(),
             codes,
             scores,
-            energy: samples.squared_norm(),
+            energy,
         }
     }
 
@@ -130,9 +131,10 @@ impl<'a, T: Real> PerSample<'a, T> {
         energy
     }
 
-    /// Continues the last change of the codes; returns the codes before, and whether they moved.
-    pub fn extrapolate(&mut self, is_last: bool) -> (Matrix<T>, bool) {
-        let start = self.codes.clone();
+    /// Continues the last change of the codes; returns the codes before, without their zeros, and whether
+    /// they moved.
+    pub fn extrapolate(&mut self, is_last: bool) -> (Csr<T>, bool) {
+        let start = Csr::of_columns(&self.codes);
         let previous = self.previous.take().filter(|_| !is_last);
         if let Some(previous) = &previous {
             extrapolate(&mut self.codes, previous);
@@ -140,20 +142,25 @@ impl<'a, T: Real> PerSample<'a, T> {
         (start, previous.is_some())
     }
 
+    /// Goes back to the codes from the start of this iteration.
+    pub fn go_back(&mut self, start: &Csr<T>) {
+        start.write_columns(&mut self.codes);
+    }
+
     /// Keeps the codes from the start of this iteration.
-    pub fn remember(&mut self, start: Matrix<T>) {
+    pub fn remember(&mut self, start: Csr<T>) {
         self.previous = Some(start);
     }
 
     /// The sums that the atoms are learnt from.
     pub fn statistics(&self) -> Statistics<T> {
-        Statistics::of(self.samples, &self.codes, self.energy)
+        Statistics::of_held(self.samples, &self.codes, self.energy)
     }
 
     /// Unused atoms become badly reconstructed samples; returns how many were unused, and how many
     /// were replaced.
     pub fn revive(&self, atoms: &mut Matrix<T>, moments: &Matrix<T>, radius: T) -> (usize, usize) {
-        revive(atoms, self.samples, &self.codes, moments, radius)
+        revive_from(atoms, (self.samples, self.energy), &self.codes, moments, radius)
     }
 
     /// Updates the classifier on the active points of this iteration, and the scores with it.

@@ -77,51 +77,83 @@ impl Cells {
         let kept = (MEASURED * k + SPARE).min(self.n_samples);
         let sketches = self.sketcher.sketch(new);
         let m = sketches.values.rows();
-        let mut out = vec![(0.0, 0); new.columns() * kept];
+        let order = self.visiting_order(&sketches.values);
         let stop = stop::armed();
-        out.par_chunks_mut((WIDTH * kept).max(1)).enumerate().for_each(|(tile, out)| {
+        let tile = |chosen: &[u32]| {
+            let mut found = vec![(0.0, 0); chosen.len() * kept];
             if stop.is_set() {
-                return;
+                return found;
             }
             // One width for all products: a sample gets the same bits alone and among others.
             let mut block = vec![0.0; m * WIDTH];
-            let first = tile * WIDTH;
-            let count = out.len() / kept.max(1);
-            let from = &sketches.values.as_slice()[first * m..(first + count) * m];
-            block[..from.len()].copy_from_slice(from);
+            for (out, &i) in block.chunks_mut(m.max(1)).zip(chosen) {
+                out.copy_from_slice(sketches.values.column(i as usize));
+            }
             let mut products = Matrix::zeros(self.centres.columns(), WIDTH);
             let queries = View::of_columns(&block, m, WIDTH);
             products.set_product_here(self.centres.transposed(), queries);
-            let mut best = Vec::with_capacity(kept + 1);
-            for (at, out) in out.chunks_mut(kept).enumerate() {
-                let x = sketches.values.column(first + at);
+            let mut room = Room::default();
+            for ((at, &i), out) in chosen.iter().enumerate().zip(found.chunks_mut(kept)) {
+                let x = sketches.values.column(i as usize);
                 if x.iter().all(|v| v.is_finite()) {
-                    self.scan(x, products.column(at), kept, &mut best);
+                    self.scan(x, products.column(at), kept, &mut room);
                 } else {
                     // Too far away for single precision: any sample may be the nearest.
-                    best.clear();
-                    best.extend((0..self.n_samples as u32).map(|i| (0.0, i)));
+                    room.best.clear();
+                    room.best.extend((0..self.n_samples as u32).map(|i| (0.0, i)));
                 }
-                measure(samples, new.column(first + at), &best, out);
+                measure(samples, new.column(i as usize), &mut room, out);
             }
-        });
+            found
+        };
+        let tiles: Vec<Vec<(f64, u32)>> = order.par_chunks(WIDTH).map(tile).collect();
+        let mut out = vec![(0.0, 0); new.columns() * kept];
+        for (chosen, found) in order.chunks(WIDTH).zip(&tiles) {
+            for (&i, found) in chosen.iter().zip(found.chunks(kept.max(1))) {
+                out[i as usize * kept..][..kept].copy_from_slice(found);
+            }
+        }
         (kept, out)
     }
 
+    /// New samples of one cell after another: what one has read is still in cache for the next.
+    fn visiting_order(&self, values: &Matrix<f32>) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..values.columns() as u32).collect();
+        if values.columns() > WIDTH && self.centres.columns() > 1 {
+            let mut cell = vec![0u32; values.columns()];
+            assign(values, &self.centres, &mut cell);
+            order.sort_by_key(|&i| cell[i as usize]);
+        }
+        order
+    }
+
     /// The samples of the nearest cells with the least estimates.
-    fn scan(&self, x: &[f32], products: &[f32], kept: usize, best: &mut Vec<(f32, u32)>) {
+    fn scan(&self, x: &[f32], products: &[f32], kept: usize, room: &mut Room) {
+        let Room { best, cells, .. } = room;
         let distances = self.lengths.iter().zip(products).enumerate();
-        let mut cells: Vec<(f32, u32)> =
-            distances.map(|(c, (length, product))| (length - 2.0 * product, c as u32)).collect();
-        cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        cells.clear();
+        cells.extend(distances.map(|(c, (length, product))| (length - 2.0 * product, c as u32)));
+        let nearer = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let enough = (self.n_samples / ONE_IN).max(LEAST).max(2 * kept);
         best.clear();
         let mut seen = 0;
+        // Only the nearest cells are visited, so only they are sorted.
+        let mean = self.n_samples.div_ceil(cells.len()).max(1);
+        let mut sorted = (2 * enough / mean).min(cells.len());
+        if sorted < cells.len() {
+            cells.select_nth_unstable_by(sorted, nearer);
+        }
+        cells[..sorted].sort_unstable_by(nearer);
         wide(
             #[inline(always)]
             || {
                 let mut limit = f32::INFINITY;
-                for &(_, c) in &cells {
+                for at in 0..cells.len() {
+                    if at == sorted {
+                        sorted = cells.len();
+                        cells[at..].sort_unstable_by(nearer);
+                    }
+                    let c = cells[at].1;
                     let members = self.starts[c as usize]..self.starts[c as usize + 1];
                     seen += members.len();
                     for at in members {
@@ -140,6 +172,16 @@ impl Cells {
     }
 }
 
+/// Room for the search of one new sample, used again for the next.
+#[derive(Default)]
+struct Room {
+    /// Samples with the least estimates, least first.
+    best: Vec<(f32, u32)>,
+    /// Cells and their distances.
+    cells: Vec<(f32, u32)>,
+    exact: Vec<(f64, u32)>,
+}
+
 /// Enters a candidate in a list of at most `kept`; returns the limit for the next.
 #[inline(always)]
 fn enter(best: &mut Vec<(f32, u32)>, kept: usize, new: (f32, u32)) -> f32 {
@@ -156,12 +198,13 @@ fn enter(best: &mut Vec<(f32, u32)>, kept: usize, new: (f32, u32)) -> f32 {
 }
 
 /// The candidates measured in full, nearest first, ties by index.
-fn measure<T: Real>(samples: &Matrix<T>, x: &[T], best: &[(f32, u32)], out: &mut [(f64, u32)]) {
-    let mut exact = Vec::with_capacity(best.len());
+fn measure<T: Real>(samples: &Matrix<T>, x: &[T], room: &mut Room, out: &mut [(f64, u32)]) {
+    let Room { best, exact, .. } = room;
+    exact.clear();
     wide(
         #[inline(always)]
         || {
-            for (_, j) in best {
+            for (_, j) in &*best {
                 exact.push((squared_distance(samples.column(*j as usize), x), *j));
             }
         },

@@ -1,0 +1,45 @@
+//! `ssdl-neural experiment`: the nets of a plan of `ssdl experiment`.
+
+use std::path::{Path, PathBuf};
+
+use ssdl_experiments::comparison::{self, Choice};
+use ssdl_experiments::{AnyPlan, RowFile};
+use ssdl_neural::outside::Nets;
+
+use super::args::{Common, Experiment};
+use super::progress::View;
+use super::{Outcome, cancel, print};
+
+/// Runs the command.
+pub fn run(args: &Experiment, common: &Common) -> Outcome {
+    let AnyPlan::Comparison(plan) = AnyPlan::find(&args.name)? else {
+        return Err("this plan compares graphs; nets take part in comparisons of methods".into());
+    };
+    let choice = Choice {
+        seeds: args.seeds.clone(),
+        methods: args.methods.clone(),
+        threads: common.threads.into(),
+        again: args.again,
+    };
+    let stem = Path::new(&args.name).file_stem().unwrap_or_default().to_string_lossy();
+    let path =
+        args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{stem}.csv")));
+    let rows = RowFile::open(&path)?;
+    cancel::listen(common.quiet);
+    let view = View::new(common.quiet);
+    let nets = Nets { signal: Some(cancel::signal()) };
+    let done = comparison::run_outside(&nets, &plan, &choice, &args.data, &rows, &view);
+    view.finish();
+    done?;
+    let mut shown = rows.all();
+    shown.retain(|row| {
+        ["cnn", "ladder"].contains(&row.method.as_str()) && choice.wants(&row.run, &row.method)
+    });
+    for row in &shown {
+        print::to_stdout(&format!(
+            "{}, {}, seed {}, {}: {:.2} % of {} test samples, {:.1} s",
+            row.data, row.split, row.seed, row.run, row.test_accuracy, row.n_test, row.fit_seconds
+        ))?;
+    }
+    print::to_stdout(&format!("{} rows of nets in {}", shown.len(), path.display()))
+}
