@@ -16,7 +16,10 @@ use crate::reference::Reference;
 const TURNS: usize = 3;
 
 /// The prototype, its data sets, the method, and the knobs that are not its defaults.
-const PEERS: &[(&str, &[&str], &str, &[&[&str]])] = &[
+type Peer =
+    (&'static str, &'static [&'static str], &'static str, &'static [&'static [&'static str]]);
+
+const PEERS: &[Peer] = &[
     ("jdl", DIGITS, "jdl", &[&["n_atoms=200"], WHOLE]),
     ("ossdl", DIGITS, "ossdl", &[&["n_atoms=200"], WHOLE]),
     ("lcrlsdla", DIGITS, "lc-rlsdla", &[&["n_atoms=200"], WHOLE]),
