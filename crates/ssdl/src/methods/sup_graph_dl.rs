@@ -63,7 +63,8 @@ const DESCRIPTION: Description = Description {
 + discrimination (|Y - W'A|^2 + ridge |W|^2) on labelled samples, at most n_nonzero atoms a sample",
     summary: "Near samples of one class get similar codes, and near features similar entries of the atoms; \
 a linear classifier pulls on the codes. With learn_features the graph of the features is learnt from the \
-atoms (SupGraphDL-L). Supervised: unlabelled samples are not used.",
+atoms (SupGraphDL-L). Supervised: unlabelled samples are not used. Over `src`, the control without learning, it \
+gains up to 1.5 points on faces with 8 labels a person and loses two with 11.",
     semi_supervised: false,
     inductive: true,
     uses_graph: false,
