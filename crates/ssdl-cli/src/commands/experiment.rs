@@ -166,7 +166,7 @@ fn add_model(
         return Ok(());
     };
     let model = &example.model;
-    let (seen, prediction) = pages::see(model, example.test.clone(), common.threads.into())?;
+    let (seen, prediction) = pages::see(model, example.test.clone(), common.threads.into(), None)?;
     let subject = Subject {
         model,
         training: Some(&example.training),
