@@ -2951,6 +2951,8 @@ class LCKSVD(DictionaryClassifier):
     Every atom belongs to a class. K-SVD on the labelled samples with their labels below them
     learns atoms, label consistency and a linear classifier at once; a discrimination of 0 gives
     LC-KSVD1, whose classifier is fitted afterwards. Supervised: unlabelled samples are not used.
+    Over `src`, the control without learning, it gains one to two points on faces with 8 labels a
+    person and loses as much with 11.
 
     .. math::
 
@@ -3149,7 +3151,9 @@ class SupGraphDL(DictionaryClassifier):
 
     Near samples of one class get similar codes, and near features similar entries of the atoms;
     a linear classifier pulls on the codes. With learn_features the graph of the features is
-    learnt from the atoms (SupGraphDL-L). Supervised: unlabelled samples are not used.
+    learnt from the atoms (SupGraphDL-L). Supervised: unlabelled samples are not used. Over
+    `src`, the control without learning, it gains up to 1.5 points on faces with 8 labels a
+    person and loses two with 11.
 
     .. math::
 
