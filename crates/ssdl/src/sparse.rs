@@ -264,8 +264,15 @@ mod tests {
 
     #[test]
     fn columns_come_back_unchanged() {
-        let dense = Matrix::from_fn(3, 20, |i, j| if (i + j) % 3 == 0 { j as f64 } else { 0.0 });
-        assert_eq!(Csr::of_columns(&dense).to_columns(), dense);
+        // With whole strips of numbers, with a rest, and with rest alone.
+        for rows in [3, STRIP, 2 * STRIP, 3 * STRIP + 5] {
+            let entry =
+                |i: usize, j: usize| if (i + j) % 19 == 0 { (i + j + 1) as f64 } else { 0.0 };
+            let dense = Matrix::from_fn(rows, 20, entry);
+            let sparse = Csr::of_columns(&dense);
+            assert!(sparse.entries() < rows * 4);
+            assert_eq!(sparse.to_columns(), dense);
+        }
     }
 
     #[test]

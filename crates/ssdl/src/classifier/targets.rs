@@ -239,4 +239,21 @@ mod tests {
         assert!(free.fit_sums(&Matrix::<f64>::zeros(5, 5), &sums).is_err());
         assert!(free.fit(&Matrix::<f64>::zeros(5, 8), &classes).is_err());
     }
+
+    #[test]
+    fn known_moments_give_the_same_classifier() {
+        let (codes, classes, of_atoms) = problem();
+        let targets = Targets::new(3, 0.7, 0.5).consistent(0.3, &of_atoms);
+        // Fewer samples than atoms, too: then the moments are not needed.
+        for count in [8, 3] {
+            let chosen: Vec<usize> = (0..count).collect();
+            let codes = codes.select_columns(&chosen);
+            let moments = Matrix::of_product(codes.view(), codes.transposed());
+            let expected = targets.fit(&codes, &classes[..count]).expect("definite");
+            let found = targets.fit_with(&codes, &classes[..count], &moments).expect("definite");
+            for (found, expected) in found.as_slice().iter().zip(expected.as_slice()) {
+                assert!((found - expected).abs() < 1e-12);
+            }
+        }
+    }
 }

@@ -161,4 +161,25 @@ mod tests {
             assert_eq!(second_moments(&codes, Some(&weight)), expected);
         }
     }
+
+    #[test]
+    fn residuals_equal_those_of_the_samples_themselves() {
+        let (n, p, count) = (6, 40, 9);
+        let atoms = Matrix::from_fn(n, p, |i, k| ((i * 5 + k * 3) % 7) as f64 * 0.3 - 0.8);
+        let samples = Matrix::from_fn(n, count, |i, j| ((i * 3 + j) % 11) as f64 - 5.0);
+        // The last sample has no code.
+        let codes = Matrix::from_fn(p, count, |k, j| {
+            if (k * 7 + j * 5) % 6 == 0 && j + 1 < count { (k + j) as f64 * 0.1 - 1.0 } else { 0.0 }
+        });
+        let mut left = samples.clone();
+        left.add_product(-1.0, atoms.view(), codes.view());
+        let norms: Vec<f64> = samples.iter_columns().map(crate::matrix::squared_norm).collect();
+        let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+        let found = residuals(&norms, &atoms.gram(), &correlations, &codes);
+        assert_eq!(found.len(), count);
+        for (found, left) in found.iter().zip(left.iter_columns()) {
+            let expected = crate::matrix::squared_norm(left);
+            assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "{found} {expected}");
+        }
+    }
 }

@@ -391,4 +391,26 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_pull_on_sparse_codes_equals_that_on_dense_ones() {
+        let n = 50;
+        let rows = (0..n).map(|i| vec![(i, 1.0), ((i + 1) % n, -0.75), ((i + 3) % n, -0.25)]);
+        let mixtures = Laplacian::from_factor(Csr::from_rows(n, rows));
+        let rows = (0..n).map(|i| vec![((i + 1) % n, 1.5), ((i + n - 1) % n, 1.5)]);
+        let affinities = Laplacian::from_affinities(Csr::from_rows(n, rows));
+        let entry =
+            |k: usize, j: usize| if (k + 3 * j) % 4 == 0 { (k + j) as f64 - 9.0 } else { 0.0 };
+        let codes = Matrix::from_fn(7, n, entry);
+        for laplacian in [mixtures, affinities] {
+            let mut expected = Matrix::zeros(7, n);
+            laplacian.pull(&codes, &mut Matrix::zeros(0, 0), &mut expected);
+            let mut found = Matrix::from_fn(7, n, |_, _| 2.0);
+            let scratch = &mut Matrix::zeros(0, 0);
+            laplacian.add_sparse_pull(0.5, &Csr::of_columns(&codes), scratch, &mut found);
+            for (found, expected) in found.as_slice().iter().zip(expected.as_slice()) {
+                assert!((found - (2.0 + 0.5 * expected)).abs() < 1e-12);
+            }
+        }
+    }
 }
