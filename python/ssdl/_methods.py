@@ -11,7 +11,7 @@ from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 if TYPE_CHECKING:
-    from ._types import ClassWeight, ImageShape, Numbers, Seed, Steps
+    from ._types import ClassWeight, Device, ImageShape, Numbers, Seed, Steps
 
 __all__ = [
     "SSDLGA",
@@ -172,6 +172,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -339,6 +342,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -381,6 +385,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -428,6 +433,9 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -497,6 +505,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -508,6 +517,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -610,6 +620,9 @@ class USSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -741,6 +754,7 @@ class USSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -771,6 +785,7 @@ class USSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -893,6 +908,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1045,6 +1063,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1082,6 +1101,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1152,6 +1172,9 @@ class S2D2(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1245,6 +1268,7 @@ class S2D2(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1262,6 +1286,7 @@ class S2D2(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1349,6 +1374,9 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1454,6 +1482,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1475,6 +1504,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1548,6 +1578,9 @@ class SSRD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1644,6 +1677,7 @@ class SSRD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1662,6 +1696,7 @@ class SSRD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1736,6 +1771,9 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1832,6 +1870,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1850,6 +1889,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1939,6 +1979,9 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2047,6 +2090,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2069,6 +2113,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2119,6 +2164,9 @@ class SRC(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2194,6 +2242,7 @@ class SRC(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2206,6 +2255,7 @@ class SRC(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2254,6 +2304,9 @@ class SRCByClass(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2329,6 +2382,7 @@ class SRCByClass(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2341,6 +2395,7 @@ class SRCByClass(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2414,6 +2469,9 @@ class JDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2510,6 +2568,7 @@ class JDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2528,6 +2587,7 @@ class JDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2608,6 +2668,9 @@ class OSSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2710,6 +2773,7 @@ class OSSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2730,6 +2794,7 @@ class OSSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2814,6 +2879,9 @@ class LCRLSDLA(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2919,6 +2987,7 @@ class LCRLSDLA(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2940,6 +3009,7 @@ class LCRLSDLA(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3019,6 +3089,9 @@ class LCKSVD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3121,6 +3194,7 @@ class LCKSVD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3141,6 +3215,7 @@ class LCKSVD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3232,6 +3307,9 @@ class SupGraphDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3343,6 +3421,7 @@ class SupGraphDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3366,6 +3445,7 @@ class SupGraphDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3425,6 +3505,9 @@ class LinearSVM(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3506,6 +3589,7 @@ class LinearSVM(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3521,6 +3605,7 @@ class LinearSVM(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3567,6 +3652,9 @@ class Ridge(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3636,6 +3724,7 @@ class Ridge(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3647,6 +3736,7 @@ class Ridge(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3692,6 +3782,9 @@ class Nearest(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3761,6 +3854,7 @@ class Nearest(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3772,6 +3866,7 @@ class Nearest(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3854,6 +3949,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3952,6 +4050,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3972,6 +4071,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -4053,6 +4153,9 @@ class SelfTraining(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -4152,6 +4255,7 @@ class SelfTraining(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -4173,6 +4277,7 @@ class SelfTraining(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -35,9 +35,13 @@ fn sheets(n: usize, count: usize, seed: u64) -> Matrix<f32> {
                     let place: [f32; 4] = std::array::from_fn(|d| noise(key * 8 + d as u64));
                     for (i, x) in column.iter_mut().enumerate() {
                         let turn = i as f32 * 0.37 + class * 1.9;
-                        let sheet: f32 =
-                            place.iter().enumerate().map(|(d, u)| (turn * (d + 1) as f32 + 1.5 * u).sin()).sum();
-                        *x = (0.6 * sheet + 0.15 * noise(key * 4099 + i as u64 + 977)) * 5.0 / (n as f32).sqrt();
+                        let sheet: f32 = place
+                            .iter()
+                            .enumerate()
+                            .map(|(d, u)| (turn * (d + 1) as f32 + 1.5 * u).sin())
+                            .sum();
+                        *x = (0.6 * sheet + 0.15 * noise(key * 4099 + i as u64 + 977)) * 5.0
+                            / (n as f32).sqrt();
                     }
                 }
             });
@@ -51,10 +55,19 @@ fn labels(count: usize) -> Result<Labels> {
     Labels::new(names, (0..count).map(|j| (j < 100 * CLASSES).then_some(j % CLASSES)).collect())
 }
 
-fn fit(samples: &Matrix<f32>, n_atoms: usize, device: Option<Arc<dyn Device>>) -> Result<Model<f32>> {
-    let options = FitOptions { calibrate: false, prepare: Vec::new(), device, ..FitOptions::default() };
+fn fit(
+    samples: &Matrix<f32>,
+    n_atoms: usize,
+    device: Option<Arc<dyn Device>>,
+) -> Result<Model<f32>> {
+    let options =
+        FitOptions { calibrate: false, prepare: Vec::new(), device, ..FitOptions::default() };
     let method = SsdlGa::new().n_atoms(n_atoms).n_neighbors(10).max_iterations(10).tolerance(0.0);
-    method.fit_with(Samples::new(samples.clone(), labels(samples.columns())?)?, &options, &mut Silent)
+    method.fit_with(
+        Samples::new(samples.clone(), labels(samples.columns())?)?,
+        &options,
+        &mut Silent,
+    )
 }
 
 fn tell(what: &str, model: &Model<f32>, seconds: f64) {

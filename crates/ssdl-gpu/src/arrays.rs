@@ -68,7 +68,7 @@ impl Card {
             ldc: m as i32,
         };
         // SAFETY: the sizes are those of the arrays, which the callers take from the same counts.
-        unsafe { T::blas(&self.blas).gemm(config, a.array, b.array, out) }
+        unsafe { T::blas(&self.blas()).gemm(config, a.array, b.array, out) }
             .map_err(|error| failed("a product", error))
     }
 
@@ -137,12 +137,17 @@ impl<T: Multiplied> Rows<T> {
     pub fn new(card: &Card, rows: &Csr<T>) -> Result<Self> {
         let (starts, others, values) = rows.parts();
         let starts: Vec<i64> = starts.iter().map(|start| *start as i64).collect();
+        Self::of_arrays(card, &starts, others, values)
+    }
+
+    /// From the three arrays of the usual format; indices must be in range.
+    pub fn of_arrays(card: &Card, starts: &[i64], others: &[u32], values: &[T]) -> Result<Self> {
         let has_some = !others.is_empty();
         Ok(Self {
-            starts: card.upload(&starts)?,
+            starts: card.upload(starts)?,
             others: if has_some { card.upload(others)? } else { card.zeros(1)? },
             values: if has_some { card.upload(values)? } else { card.zeros(1)? },
-            count: rows.rows(),
+            count: starts.len() - 1,
         })
     }
 

@@ -1,7 +1,7 @@
 //! The card: its libraries, its memory, its kernels.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::cublas::CudaBlas;
 use cudarc::driver::{
@@ -22,7 +22,8 @@ const PARTS: u32 = 1024;
 pub(crate) struct Card {
     pub name: String,
     pub stream: Arc<CudaStream>,
-    pub blas: CudaBlas,
+    /// One thread at a time: a handle is not made for several.
+    blas: Mutex<CudaBlas>,
     context: Arc<CudaContext>,
     /// Kernels in single and in double precision, compiled at first use.
     kernels: [OnceLock<std::result::Result<Compiled, String>>; 2],
@@ -106,7 +107,18 @@ impl Card {
         let stream = context.new_stream().map_err(|error| failed("the card", error))?;
         let blas = CudaBlas::new(stream.clone()).map_err(|error| failed("cuBLAS", error))?;
         let name = context.name().map_err(|error| failed("the card", error))?;
-        Ok(Self { name, stream, blas, context, kernels: [const { OnceLock::new() }; 2] })
+        Ok(Self {
+            name,
+            stream,
+            blas: Mutex::new(blas),
+            context,
+            kernels: [const { OnceLock::new() }; 2],
+        })
+    }
+
+    /// cuBLAS, for one thread at a time.
+    pub fn blas(&self) -> MutexGuard<'_, CudaBlas> {
+        self.blas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes that are free.

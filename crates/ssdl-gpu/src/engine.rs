@@ -2,7 +2,7 @@
 
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use ssdl::codes::Coordinate;
-use ssdl::device::{Engine, Individual};
+use ssdl::device::{Engine, Individual, NewSamples};
 use ssdl::fit::{FirstCodes, Holder, Holding};
 use ssdl::{Matrix, Result};
 
@@ -10,7 +10,7 @@ use super::Gpu;
 use super::card::{Argument, Card, Grid, NONE, failed, long};
 use super::holder::OnCard;
 use super::number::Multiplied;
-use super::{mixtures, neighbours};
+use super::{mixtures, neighbours, new_samples};
 
 impl<T: Multiplied> Engine<T> for Gpu {
     fn neighbours(
@@ -68,6 +68,10 @@ impl<T: Multiplied> Engine<T> for Gpu {
             card.wait()?;
         }
         Ok(())
+    }
+
+    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Matrix<T>> {
+        new_samples::code(&self.0, problem)
     }
 
     fn hold<'a>(

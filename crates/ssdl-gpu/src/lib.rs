@@ -18,6 +18,7 @@ mod engine;
 mod holder;
 mod mixtures;
 mod neighbours;
+mod new_samples;
 mod number;
 mod votes;
 

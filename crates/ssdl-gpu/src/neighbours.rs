@@ -254,11 +254,12 @@ impl<T: Multiplied> Search<'_, T> {
         let queries = address(card.at(&self.halved_queries.values), first * stride, 2);
         let out = address(card.at_mut(products), 0, 4);
         let (one, zero) = (1.0f32, 0.0f32);
+        let blas = card.blas();
         // SAFETY: the arrays hold at least `start + rows` and `first + some` columns of `stride` halves, the
         // tile `rows` times `some` floats; all live on this stream.
         unsafe {
             gemm_ex(
-                *card.blas.handle(),
+                *blas.handle(),
                 cublasOperation_t::CUBLAS_OP_T,
                 cublasOperation_t::CUBLAS_OP_N,
                 rows as i32,

@@ -20,6 +20,7 @@ fn card() -> Option<Arc<dyn Device>> {
         Ok(device) => Some(device),
         Err(error) => {
             let message = error.to_string();
+            assert!(std::env::var_os("SSDL_GPU_TESTS").is_none(), "{message}");
             assert!(message.starts_with("device: "), "{message}");
             assert!(
                 ["driver", "cuBLAS", "NVRTC", "card"].iter().any(|word| message.contains(word)),
@@ -86,7 +87,8 @@ fn neighbours_are_those_of_the_processor() {
     let mut far = arms::<f32>(10, 1500, 3, 5);
     far.column_mut(700).iter_mut().for_each(|x| *x = 3e5);
     same_neighbours(&device, &far, "one far away");
-    let tiny = Matrix::from_fn(10, 1500, |i, j| far.column(j % 600)[i] * 1e-12 + (j / 600) as f32 * 1e-13);
+    let tiny =
+        Matrix::from_fn(10, 1500, |i, j| far.column(j % 600)[i] * 1e-12 + (j / 600) as f32 * 1e-13);
     same_neighbours(&device, &tiny, "tiny numbers");
 }
 
@@ -113,16 +115,20 @@ fn codes_are_those_of_the_processor() {
     let rhs = Matrix::of_product(atoms.transposed(), samples.view());
     for (sparsity, shifts) in [(0.5, Vec::new()), (4.0, Vec::new()), (0.01, vec![0.7; 1500])] {
         let problem = Quadratic::individual(&gram, shifts.clone(), rhs.clone(), sparsity);
-        for problem in [problem, Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative()] {
-            let solver = Coordinate { sweeps: 400, inner_sweeps: 60, tolerance: 1e-6, direct: false };
+        for problem in
+            [problem, Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative()]
+        {
+            let solver =
+                Coordinate { sweeps: 60, inner_sweeps: 20, tolerance: 1e-4, direct: false };
             let mut expected = Matrix::zeros(90, 1500);
             solver.minimise(&problem, &mut expected);
             let mut found = Matrix::zeros(90, 1500);
             on(&device, || solver.minimise(&problem, &mut found));
             device::check().expect("room");
             let (a, b) = (problem.value(&expected), problem.value(&found));
-            assert!((a - b).abs() <= 1e-6 * a.abs(), "{sparsity}: {a} {b}");
-            assert!(problem.gap(&found) < 1e-5, "{sparsity}: {}", problem.gap(&found));
+            assert!((a - b).abs() <= 1e-5 * a.abs(), "{sparsity}: {a} {b}");
+            let (own, other) = (problem.gap(&found), problem.gap(&expected));
+            assert!(own < 1e-3 || own < 2.0 * other, "{sparsity}: gap {own}, processor {other}");
         }
     }
 }
@@ -151,13 +157,20 @@ fn agrees<T: Real>(method: &impl Learner, device: &Arc<dyn Device>, what: &str) 
     let found = fitted(method, Some(device), &samples, false).expect(what);
     let value = |model: &Model<T>| model.report().objective.total();
     let (a, b) = (value(&expected), value(&found));
-    assert!((a - b).abs() <= 1e-3 * a.abs(), "{what}: objective {a} on the processor, {b} on the card");
+    assert!(
+        (a - b).abs() <= 1e-3 * a.abs(),
+        "{what}: objective {a} on the processor, {b} on the card"
+    );
     let new = arms::<T>(30, 2000, 5, 3);
     let (a, b) = (expected.predict(new.clone()).expect(what), found.predict(new).expect(what));
     let same = a.labels.iter().zip(&b.labels).filter(|(a, b)| a == b).count();
     assert!(same >= 1996, "{what}: {same} of 2000 predictions are the same");
     let again = fitted(method, Some(device), &samples, false).expect(what);
-    assert_eq!(found.atoms().map(Matrix::as_slice), again.atoms().map(Matrix::as_slice), "{what}: other bits");
+    assert_eq!(
+        found.atoms().map(Matrix::as_slice),
+        again.atoms().map(Matrix::as_slice),
+        "{what}: other bits"
+    );
     let parked = fitted(method, Some(device), &samples, true).expect(what);
     let (a, b) = (value(&found), value(&parked));
     assert!((a - b).abs() <= 1e-5 * a.abs(), "{what}: {b} block by block, {a} at once");

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::codes::Coordinate;
+use crate::codes::{Coordinate, Pull};
 use crate::fit::{FirstCodes, Holder, Holding};
 use crate::{Error, Matrix, Real, Result};
 
@@ -60,6 +60,12 @@ pub trait Engine<T: Real> {
         codes: &mut Matrix<T>,
     ) -> Result<()>;
 
+    /// Codes new samples on known atoms, $p\times M$; no sample influences another.
+    ///
+    /// # Errors
+    /// If the device has no room or fails.
+    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Matrix<T>>;
+
     /// Takes samples over for a fit.
     ///
     /// # Errors
@@ -84,6 +90,21 @@ pub struct Individual<'a, T> {
     pub sparsity: T,
     /// Whether codes have no negative coefficient.
     pub nonnegative: bool,
+}
+
+/// New samples to be coded by a lasso, pulled to the codes of training samples.
+#[derive(Clone, Copy)]
+pub struct NewSamples<'a, T> {
+    /// $X$, $n\times M$.
+    pub samples: &'a Matrix<T>,
+    /// $D$, $n\times p$.
+    pub atoms: &'a Matrix<T>,
+    /// λ.
+    pub sparsity: f64,
+    /// How far each code is minimised.
+    pub solver: Coordinate,
+    /// The pull of the graph.
+    pub pull: Option<Pull<'a, T>>,
 }
 
 thread_local! {

@@ -92,3 +92,14 @@ extern "C" __global__ void squared_differences(int n, i64 columns, const real *x
     sum = warp_sum(sum);
     if (threadIdx.x % WARP == 0) out[j] = sum;
 }
+
+// Codes hold the mean of the anchors: it pulls on the right-hand side, and the search starts there, without what
+// the penalty would remove anyway.
+extern "C" __global__ void start_at_means(int p, i64 columns, const real *strengths, real threshold, real *codes,
+                                          real *rhs) {
+    i64 i = (i64)blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= columns * p) return;
+    real mean = codes[i];
+    rhs[i] += strengths[i / p] * mean;
+    if ((mean < 0 ? -mean : mean) <= threshold) codes[i] = 0;
+}

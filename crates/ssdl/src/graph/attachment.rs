@@ -147,6 +147,12 @@ impl<T: Real> Anchors<T> {
         self.weights.row(i)
     }
 
+    /// The weights of all new samples, a row for each.
+    #[must_use]
+    pub fn weights(&self) -> &Csr<T> {
+        &self.weights
+    }
+
     /// κ/β of one new sample; 0 if it has no anchor.
     #[must_use]
     pub fn strength(&self, i: usize) -> T {
