@@ -1,5 +1,7 @@
 //! How likely each unlabelled sample is in each class: the matrix $P$ and its errors.
 
+use rayon::prelude::*;
+
 use crate::matrix::in_parts;
 use crate::{Matrix, Real};
 
@@ -60,12 +62,14 @@ pub fn best<T: Real>(scores: &[T]) -> usize {
 #[inline(never)]
 pub fn memberships<T: Real>(scores: &Matrix<T>, sharpness: f64) -> Matrix<T> {
     let mut out = Matrix::zeros(scores.rows(), scores.columns());
-    let mut errors = vec![0.0; scores.rows()];
-    for j in 0..scores.columns() {
-        class_errors(scores.column(j), &mut errors);
-        membership_of_errors(&mut errors, sharpness);
-        out.column_mut(j).iter_mut().zip(&errors).for_each(|(p, &e)| *p = T::of(e));
-    }
+    out.par_columns_mut().enumerate().with_min_len(CHUNK).for_each_init(
+        || vec![0.0; scores.rows()],
+        |errors, (j, out)| {
+            class_errors(scores.column(j), errors);
+            membership_of_errors(errors, sharpness);
+            out.iter_mut().zip(&*errors).for_each(|(p, &e)| *p = T::of(e));
+        },
+    );
     out
 }
 

@@ -415,7 +415,7 @@ impl<T: Real> Attachment<T> {
             let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
             Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
         };
-        (0..new.columns()).map(row).collect()
+        (0..new.columns()).into_par_iter().with_min_len(256).map(row).collect()
     }
 }
 
