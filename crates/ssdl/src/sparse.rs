@@ -266,8 +266,9 @@ mod tests {
     fn columns_come_back_unchanged() {
         // With whole strips of numbers, with a rest, and with rest alone.
         for rows in [3, STRIP, 2 * STRIP, 3 * STRIP + 5] {
-            let entry =
-                |i: usize, j: usize| if (i + j) % 19 == 0 { (i + j + 1) as f64 } else { 0.0 };
+            let entry = |i: usize, j: usize| {
+                if (i + j).is_multiple_of(19) { (i + j + 1) as f64 } else { 0.0 }
+            };
             let dense = Matrix::from_fn(rows, 20, entry);
             let sparse = Csr::of_columns(&dense);
             assert!(sparse.entries() < rows * 4);

@@ -399,8 +399,9 @@ mod tests {
         let mixtures = Laplacian::from_factor(Csr::from_rows(n, rows));
         let rows = (0..n).map(|i| vec![((i + 1) % n, 1.5), ((i + n - 1) % n, 1.5)]);
         let affinities = Laplacian::from_affinities(Csr::from_rows(n, rows));
-        let entry =
-            |k: usize, j: usize| if (k + 3 * j) % 4 == 0 { (k + j) as f64 - 9.0 } else { 0.0 };
+        let entry = |k: usize, j: usize| {
+            if (k + 3 * j).is_multiple_of(4) { (k + j) as f64 - 9.0 } else { 0.0 }
+        };
         let codes = Matrix::from_fn(7, n, entry);
         for laplacian in [mixtures, affinities] {
             let mut expected = Matrix::zeros(7, n);
