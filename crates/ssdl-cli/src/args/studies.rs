@@ -13,9 +13,9 @@ use super::values::{count, image, knob, plans_help, prepare_help, seeds};
 #[command(after_help = "\
 Each fit appends a CSV row to --out. Rows that exist are not run again, so an
 interrupted experiment continues where it stopped. `all` runs every plan that
-comes with the program, on the data that are there; what is missing is named with
-the command that gets it, and the exit code is then 1. --quick runs a small version,
-with rows of its own: `all --quick` takes some minutes.
+comes with the program, on the data that are there; what is missing is named
+with the command that gets it, and the exit code is then 1. --quick runs a
+small version with rows of its own: `all --quick` takes some minutes.
 
 Examples:
   ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl

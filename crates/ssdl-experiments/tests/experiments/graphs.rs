@@ -99,6 +99,27 @@ fn the_small_grid_and_noise_are_used() {
 }
 
 #[test]
+fn the_small_version_keeps_columns_with_their_numbers() {
+    let text = PLAN.replace("seeds = [0]\n", "seeds = [0]\nlabelled = [24]\n");
+    let small = plan(&text).quick();
+    assert_eq!((small.labelled.as_slice(), small.paper("sc")), ([24].as_slice(), [5.0].as_slice()));
+    let folder = folder();
+    let rows = rows_of(folder.path(), &small);
+    assert_eq!(rows.len(), 2, "one seed without a graph and on one graph: {rows:?}");
+    let table = report(&small, &rows);
+    assert!(table.contains("(5) |") && !table.contains("12 labelled"), "{table}");
+    assert!(table.contains(" ± 0.00 |") && table.contains("Seconds for a fit"), "{table}");
+    let refused = |text: &str| match AnyPlan::parse(text, Path::new("plan.toml")) {
+        Err(error) => error.to_string(),
+        Ok(_) => String::new(),
+    };
+    assert!(refused(&text.replace("labelled = [24]", "labelled = [48]")).contains("48 labelled"));
+    assert!(refused(&text.replace("labelled = [24]", "labelled = []")).contains("nothing to run"));
+    let elsewhere = PLAN.replace("[grid]\n", "[grid]\nlabelled = [12]\n");
+    assert!(refused(&elsewhere).contains("[grid]"), "{}", refused(&elsewhere));
+}
+
+#[test]
 fn sharing_does_not_change_the_problem() {
     let folder = folder();
     let shared = rows_of(folder.path(), &plan(PLAN));
