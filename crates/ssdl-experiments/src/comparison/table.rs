@@ -197,14 +197,18 @@ fn split_table(
         });
         lines.push((format!("{} (paper)", other.run), cells.collect()));
     }
-    let stars = star_note(papers_of(plan, data, split));
+    let stars = papers_of(plan, data, split).any(|paper| paper.other_protocol);
+    let named = |column: &Column| match column {
+        Column::Paper if stars => format!("{} (* another protocol)", column.name()),
+        _ => column.name().to_owned(),
+    };
     Some(Table {
         heading: format!(
-            "{}, {} ({} labelled, {} unlabelled, {} test{stars})",
+            "{}, {} ({} labelled, {} unlabelled, {} test)",
             data.name, split.name, first.n_labelled, first.n_unlabelled, first.n_test
         ),
         names: "run".into(),
-        columns: columns.iter().map(|column| column.name().to_owned()).collect(),
+        columns: columns.iter().map(named).collect(),
         lines,
     })
 }

@@ -81,7 +81,10 @@ fn of_plan(name: &'static str, rows: &Path, args: &Experiment, common: &Common) 
     if cancel::is_requested() {
         return Err(ran.err().unwrap_or_else(|| {
             let rows = rows.display();
-            Failure::Failed(format!("interrupted; the rows so far are in {rows} and beside it, and the same command continues from there"))
+            Failure::Failed(format!(
+                "interrupted; the rows so far are in {rows} and beside it, and the same command \
+                 continues from there"
+            ))
         }));
     }
     let summary = ran.as_ref().map_or_else(|_| String::new(), |ran| one::summary(&job, ran));
