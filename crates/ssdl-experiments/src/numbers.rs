@@ -18,13 +18,14 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     variance.sqrt()
 }
 
-/// Mean and standard deviation; a dash if there are no values.
+/// Mean and standard deviation; the value alone if there is one, a dash if there are none.
 pub(crate) fn with_spread(values: &[f64]) -> String {
     let mean = mean(values);
-    if mean.is_nan() {
-        return "–".into();
+    match values {
+        _ if mean.is_nan() => "–".into(),
+        [value] => format!("{value:.2}"),
+        _ => format!("{mean:.2} ± {:.2}", deviation(values)),
     }
-    format!("{mean:.2} ± {:.2}", deviation(values))
 }
 
 /// The mean of differences, and its standard error.
