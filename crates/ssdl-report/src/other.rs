@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn given_labels_are_seen_and_not_doubtful() {
         let classes = ["a".to_owned(), "b".to_owned()];
-        let probabilities = Matrix::from_fn(2, 2, |i, _| if i == 0 { 0.5f32 } else { 0.5 });
+        let probabilities = Matrix::from_fn(2, 2, |_, _| 0.5f32);
         let other = Other {
             classes: &classes,
             predicted: &[0, 0],

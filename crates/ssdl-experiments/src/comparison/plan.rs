@@ -29,7 +29,7 @@ pub struct Plan {
     /// Rows made outside the program to compare with.
     pub contenders: Option<Contenders>,
     /// What `--quick` keeps.
-    pub quick: Option<Quick>,
+    pub quick: Option<Box<Quick>>,
 }
 
 /// A data set.

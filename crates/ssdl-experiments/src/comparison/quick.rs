@@ -34,7 +34,7 @@ impl Plan {
     /// The plan that `--quick` runs: the same fits, fewer of them.
     #[must_use]
     pub fn quick(&self) -> Self {
-        let Quick { seeds, data, splits, runs } = self.quick.clone().unwrap_or_default();
+        let Quick { seeds, data, splits, runs } = *self.quick.clone().unwrap_or_default();
         let mut plan = self.clone();
         plan.data.retain(|set| is_in(data.as_ref(), &set.name));
         plan.split.retain(|split| is_in(splits.as_ref(), &split.name));
@@ -70,7 +70,9 @@ impl Plan {
 
     /// Refuses a `[quick]` that names what the plan does not have, or leaves nothing to run.
     pub(super) fn check_quick(&self) -> Result<(), String> {
-        let Some(Quick { seeds, data, splits, runs }) = &self.quick else { return Ok(()) };
+        let Some(Quick { seeds, data, splits, runs }) = self.quick.as_deref() else {
+            return Ok(());
+        };
         if *seeds == 0 {
             return Err("[quick] `seeds` must be at least 1".into());
         }
