@@ -53,6 +53,7 @@ COMMON_ANNOTATIONS = {
     "unlabeled": "object",
     "calibrate": "bool",
     "memory_limit": "int | None",
+    "device": "Device",
     "random_state": "Seed",
     "n_jobs": "int | None",
     "verbose": "int",
@@ -71,7 +72,7 @@ from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 if TYPE_CHECKING:
-    from ._types import ClassWeight, ImageShape, Numbers, Seed, Steps
+    from ._types import ClassWeight, Device, ImageShape, Numbers, Seed, Steps
 
 __all__ = [
 {names}
@@ -135,7 +136,7 @@ GROUPS = {
         *("dictionary_update", "revive", "active_points", "atom_norm", "max_epochs", "max_rounds"),
         *("start_iterations", "exact", "scale_updates", "folds"),
     ),
-    "the run": ("sparse_output", "memory_limit", "random_state", "n_jobs", "verbose"),
+    "the run": ("sparse_output", "memory_limit", "device", "random_state", "n_jobs", "verbose"),
 }
 # Classes that are compared with each other.
 FAMILIES = (
@@ -330,6 +331,13 @@ def common_parameters(module):
             "on at most 3,000 samples; predicted classes do not depend on it.",
         ),
         ("memory_limit", None, "int or None", "Maximum number of bytes that the fit may use."),
+        (
+            "device",
+            "cpu",
+            "{'cpu', 'gpu', 'auto'}",
+            "Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with "
+            "it; 'auto' is the card if there is one.",
+        ),
         (
             "random_state",
             0,

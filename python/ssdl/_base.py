@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ._types import (
         Classes,
         ClassWeight,
+        Device,
         Graph,
         ImageShape,
         Indices,
@@ -72,6 +73,7 @@ COMMON_CONSTRAINTS = {
     "unlabeled": "no_validation",
     "calibrate": ["boolean"],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+    "device": [StrOptions({"cpu", "gpu", "auto"})],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
@@ -171,6 +173,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     unlabeled: object
     calibrate: bool
     memory_limit: int | None
+    device: Device
     random_state: Seed
     n_jobs: int | None
     verbose: int
@@ -698,6 +701,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "threads": self._threads(),
             "calibrate": bool(self.calibrate),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
+            "device": self.device,
         }
 
     def _feature_names(self) -> list[str] | None:

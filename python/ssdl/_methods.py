@@ -11,7 +11,7 @@ from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 if TYPE_CHECKING:
-    from ._types import ClassWeight, ImageShape, Numbers, Seed, Steps
+    from ._types import ClassWeight, Device, ImageShape, Numbers, Seed, Steps
 
 __all__ = [
     "SSDLGA",
@@ -172,6 +172,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -339,6 +342,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -381,6 +385,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -428,6 +433,9 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -497,6 +505,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -508,6 +517,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -610,6 +620,9 @@ class USSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -741,6 +754,7 @@ class USSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -771,6 +785,7 @@ class USSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -893,6 +908,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1045,6 +1063,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1082,6 +1101,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1151,6 +1171,9 @@ class S2D2(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1244,6 +1267,7 @@ class S2D2(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1261,6 +1285,7 @@ class S2D2(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1346,6 +1371,9 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1451,6 +1479,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1472,6 +1501,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1544,6 +1574,9 @@ class SSRD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1640,6 +1673,7 @@ class SSRD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1658,6 +1692,7 @@ class SSRD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1731,6 +1766,9 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -1827,6 +1865,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -1845,6 +1884,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -1933,6 +1973,9 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2041,6 +2084,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2063,6 +2107,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2113,6 +2158,9 @@ class SRC(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2188,6 +2236,7 @@ class SRC(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2200,6 +2249,7 @@ class SRC(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2248,6 +2298,9 @@ class SRCByClass(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2323,6 +2376,7 @@ class SRCByClass(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2335,6 +2389,7 @@ class SRCByClass(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2407,6 +2462,9 @@ class JDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2503,6 +2561,7 @@ class JDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2521,6 +2580,7 @@ class JDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2601,6 +2661,9 @@ class OSSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2703,6 +2766,7 @@ class OSSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2723,6 +2787,7 @@ class OSSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -2806,6 +2871,9 @@ class LCRLSDLA(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -2911,6 +2979,7 @@ class LCRLSDLA(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -2932,6 +3001,7 @@ class LCRLSDLA(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3009,6 +3079,9 @@ class LCKSVD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3111,6 +3184,7 @@ class LCKSVD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3131,6 +3205,7 @@ class LCKSVD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3220,6 +3295,9 @@ class SupGraphDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3331,6 +3409,7 @@ class SupGraphDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3354,6 +3433,7 @@ class SupGraphDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3413,6 +3493,9 @@ class LinearSVM(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3494,6 +3577,7 @@ class LinearSVM(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3509,6 +3593,7 @@ class LinearSVM(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3555,6 +3640,9 @@ class Ridge(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3624,6 +3712,7 @@ class Ridge(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3635,6 +3724,7 @@ class Ridge(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3680,6 +3770,9 @@ class Nearest(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3749,6 +3842,7 @@ class Nearest(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3760,6 +3854,7 @@ class Nearest(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -3842,6 +3937,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -3940,6 +4038,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -3960,6 +4059,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -4041,6 +4141,9 @@ class SelfTraining(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
     n_jobs : int or None, default=None
@@ -4140,6 +4243,7 @@ class SelfTraining(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -4161,6 +4265,7 @@ class SelfTraining(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

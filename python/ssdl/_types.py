@@ -52,5 +52,6 @@ Steps: TypeAlias = str | Sequence[str] | None
 ImageShape: TypeAlias = tuple[int, int] | Sequence[int] | None
 Seed: TypeAlias = int | np.random.RandomState | None
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
+Device: TypeAlias = Literal["cpu", "gpu", "auto"]
 PathLike: TypeAlias = str | os.PathLike[str]
 Metric: TypeAlias = Callable[[Any, Any], float]

@@ -36,6 +36,10 @@ class GraphError(SsdlError, ValueError):
     """A graph cannot be used."""
 
 
+class DeviceError(SsdlError, RuntimeError):
+    """A graphics card cannot be used, has no room, or failed."""
+
+
 class MemoryLimitError(SsdlError, MemoryError):
     """The fit would need more memory than ``memory_limit``; nothing was allocated."""
 

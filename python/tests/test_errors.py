@@ -16,6 +16,7 @@ def test_every_error_is_also_one_of_pythons_own():
         errors.LabelsError: ValueError,
         errors.ShapeError: ValueError,
         errors.MemoryLimitError: MemoryError,
+        errors.DeviceError: RuntimeError,
         errors.DivergedError: ArithmeticError,
         errors.ModelFileError: ValueError,
     }

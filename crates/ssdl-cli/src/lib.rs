@@ -5,6 +5,7 @@
 mod args;
 mod cancel;
 mod commands;
+mod device;
 mod failure;
 mod input;
 mod memory;

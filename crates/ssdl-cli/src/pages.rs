@@ -1,7 +1,9 @@
 //! Report pages of the commands.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use ssdl::device::{self, Device};
 use ssdl::model::Seen;
 use ssdl::{Matrix, Model, Prediction, Real, Samples, threads};
 use ssdl_experiments::hidden::{self, Hidden};
@@ -101,8 +103,14 @@ pub fn see<T: Real>(
     model: &Model<T>,
     raw: Matrix<T>,
     n_threads: usize,
+    device: Option<Arc<dyn Device>>,
 ) -> ssdl::Result<(Seen<T>, Prediction<T>)> {
-    threads::run(n_threads, || pages::see(model, raw))
+    threads::run(n_threads, || {
+        device::lend(device, || {
+            let seen = pages::see(model, raw);
+            device::check().and(seen)
+        })
+    })
 }
 
 /// The page of a model on other samples.

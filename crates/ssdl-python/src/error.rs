@@ -27,6 +27,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::Samples(_) => "SamplesError",
         Error::Graph(_) => "GraphError",
         Error::Memory { .. } => "MemoryLimitError",
+        Error::Device(_) => "DeviceError",
         Error::Diverged { .. } => "DivergedError",
         Error::Cancelled => "CancelledError",
         Error::Format { .. } => "ModelFileError",

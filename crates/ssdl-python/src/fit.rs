@@ -10,6 +10,7 @@ use ssdl::samples::weights::ClassWeight;
 use ssdl::{Labels, Model, Result, Samples};
 
 use crate::arrays::{Precise, Rows, columns, each_rows};
+use crate::device;
 use crate::error::OrRaise;
 use crate::graph::GivenGraph;
 use crate::model::FittedModel;
@@ -27,6 +28,8 @@ pub struct Request<'py> {
     seed: u64,
     threads: usize,
     memory_limit: Option<u64>,
+    /// `cpu`, `gpu` or `auto`.
+    device: String,
     calibrate: bool,
     /// `balanced`, or a number for each class by name.
     class_weight: Option<GivenClassWeight>,
@@ -59,6 +62,7 @@ impl Request<'_> {
             seed: self.seed,
             threads: self.threads,
             memory_limit: self.memory_limit,
+            device: device::open(&self.device)?,
             prepare: self.prepare.iter().map(|text| text.parse()).collect::<Result<_>>()?,
             image: self.image,
             calibrate: self.calibrate,

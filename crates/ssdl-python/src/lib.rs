@@ -7,6 +7,7 @@ mod arrays;
 mod codes;
 mod coding;
 mod data;
+mod device;
 mod error;
 mod fit;
 mod graph;

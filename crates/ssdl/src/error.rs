@@ -79,6 +79,10 @@ pub enum Error {
         allowed: u64,
     },
 
+    /// A device cannot be used, has no room, or failed.
+    #[error("device: {0}")]
+    Device(String),
+
     /// A factorisation failed or a value stopped being finite.
     #[error("{step}, iteration {iteration}: {what}; rescale the samples or raise `ridge`")]
     Diverged {

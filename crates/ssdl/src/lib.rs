@@ -53,6 +53,7 @@ pub mod model;
 
 pub mod methods;
 
+pub mod device;
 mod error;
 pub mod files;
 #[cfg(not(test))]

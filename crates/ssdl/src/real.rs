@@ -3,6 +3,8 @@
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
 
+use crate::device::{Device, Engine};
+
 /// A floating-point number that the whole library can compute with.
 ///
 /// Implemented for `f32` and `f64`; sums that feed an objective are always accumulated in `f64`.
@@ -27,6 +29,10 @@ pub trait Real:
 
     /// The value as `f64`, exactly.
     fn wide(self) -> f64;
+
+    /// The steps of a device in this precision.
+    #[doc(hidden)]
+    fn engine(device: &dyn Device) -> &dyn Engine<Self>;
 }
 
 impl Real for f32 {
@@ -41,6 +47,10 @@ impl Real for f32 {
     fn wide(self) -> f64 {
         f64::from(self)
     }
+
+    fn engine(device: &dyn Device) -> &dyn Engine<Self> {
+        device.single()
+    }
 }
 
 impl Real for f64 {
@@ -54,5 +64,9 @@ impl Real for f64 {
     #[inline(always)]
     fn wide(self) -> f64 {
         self
+    }
+
+    fn engine(device: &dyn Device) -> &dyn Engine<Self> {
+        device.double()
     }
 }

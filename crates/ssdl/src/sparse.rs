@@ -139,6 +139,12 @@ impl<T: Real> Csr<T> {
         (self.starts, self.indices, self.values)
     }
 
+    /// The three arrays of the usual CSR format: where rows start, column indices, values.
+    #[must_use]
+    pub fn parts(&self) -> (&[usize], &[u32], &[T]) {
+        (&self.starts, &self.indices, &self.values)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

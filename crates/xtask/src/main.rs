@@ -6,6 +6,7 @@ mod bench;
 mod browser;
 mod fuzz;
 mod generate;
+mod gpu;
 mod licences;
 mod neural;
 mod processes;
@@ -27,6 +28,7 @@ Commands:
   python     the tests of the Python package alone, or its generated classes
   browser    the tests of the report pages alone, or the pictures of the documentation
   licences   write THIRD-PARTY-LICENCES.txt, or check it and all licences
+  gpu        tests of the graphics card, where there is one; what a fit takes there
   neural     lints and tests of the nets, which are a workspace of their own
   fuzz       damaged and made-up inputs for everything that reads
   bench      accuracy, objective, time and memory, beside the reference
@@ -56,6 +58,7 @@ fn run(arguments: &[String]) -> Outcome<()> {
         "python" => python::run(rest),
         "browser" => browser::run(rest),
         "licences" => licences::run(rest),
+        "gpu" => gpu::run(rest),
         "neural" => neural::run(rest),
         "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),

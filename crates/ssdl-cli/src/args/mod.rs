@@ -182,6 +182,9 @@ pub struct Fit {
     /// Keep the samples in a file in FOLDER, not in memory, once the graph is built
     #[arg(long, value_name = "FOLDER")]
     pub scratch: Option<PathBuf>,
+    /// Where to compute: cpu, gpu, or auto (a graphics card if there is one)
+    #[arg(long, value_name = "NAME", default_value = "cpu", hide_possible_values = true)]
+    pub device: DeviceChoice,
     /// Height and width of samples that are images, pixels row by row; images in
     /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
@@ -216,6 +219,9 @@ pub struct Predict {
     /// Write an HTML report: mistakes, the least certain samples, explanations
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Where to compute: cpu, gpu, or auto (a graphics card if there is one)
+    #[arg(long, value_name = "NAME", default_value = "cpu", hide_possible_values = true)]
+    pub device: DeviceChoice,
 }
 
 /// Show what is in a model, or explain its prediction for a sample
@@ -351,6 +357,14 @@ pub enum Answer {
 pub enum Precision {
     Single,
     Double,
+}
+
+/// Where the heavy steps run.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceChoice {
+    Cpu,
+    Gpu,
+    Auto,
 }
 
 /// Every command, in the order of the help.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use ssdl::samples::weights::ClassWeight;
 
-use super::Data;
 use super::values::{count, image, knob, plans_help, prepare_help, seeds};
+use super::{Data, DeviceChoice};
 
 /// Run an experiment of the paper, and compare with its numbers
 #[derive(Args)]
@@ -89,6 +89,9 @@ pub struct Tune {
     /// How much labels count by class: balanced, or such as a=2,b=1
     #[arg(long, value_name = "WEIGHTS")]
     pub class_weight: Option<ClassWeight>,
+    /// Where to compute: cpu, gpu, or auto (a graphics card if there is one)
+    #[arg(long, value_name = "NAME", default_value = "cpu", hide_possible_values = true)]
+    pub device: DeviceChoice,
     /// Maximum number of fits; one setting takes up to five
     #[arg(long, value_name = "N", default_value_t = 300,
           allow_negative_numbers = true, value_parser = count)]

@@ -195,7 +195,7 @@ fn page(digits: &Digits, model: &Model<f64>, results: &[Result], common: &Common
     let truth = labels.assigned().iter().map(|class| class.map(|c| labels.classes()[c].clone()));
     let truth: Vec<Option<String>> = truth.collect();
     let names = Names::default();
-    let (seen, prediction) = pages::see(model, raw.clone(), common.threads.into())?;
+    let (seen, prediction) = pages::see(model, raw.clone(), common.threads.into(), None)?;
     let predicted = (&seen, &prediction);
     let test = pages::Test { raw, predicted, truth: &truth, names: &names };
     let title = "Handwritten digits from ten labels per class".to_owned();

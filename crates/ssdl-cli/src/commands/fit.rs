@@ -19,7 +19,7 @@ use crate::args::{Answer, Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::progress::{FitCounter, ProgressView};
-use crate::{cancel, input, output, print};
+use crate::{cancel, device, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -147,6 +147,7 @@ fn options<T: Real>(
         scratch: args.scratch.clone(),
         calibrate: args.calibrate == Answer::Yes,
         class_weight: args.class_weight.clone(),
+        device: device::open(args.device, common)?,
         ..FitOptions::default()
     };
     if let Some(plans) = input::plans(&requested.prepare)? {

@@ -12,7 +12,7 @@ use crate::args::{Common, Predict};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{Sheet, counted, percent, seconds, tally};
-use crate::{input, output, print};
+use crate::{device, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> Outcome {
@@ -42,8 +42,9 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);
     let kept = args.report.is_some().then(|| raw.clone());
+    let device = device::open(args.device, common)?;
     let started = Instant::now();
-    let (seen, prediction) = pages::see(model, raw, common.threads.into())
+    let (seen, prediction) = pages::see(model, raw, common.threads.into(), device)
         .map_err(|error| Failure::about(&args.data.data, error))?;
     let elapsed = started.elapsed().as_secs_f64();
 

@@ -11,7 +11,7 @@ use crate::args::{By, Common, Tune};
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, percent, seconds};
 use crate::progress::FitCounter;
-use crate::{cancel, input, output, print};
+use crate::{cancel, device, input, output, print};
 
 /// The preparations that are tried beside the default one.
 const OTHER_PREPARATIONS: [&[&str]; 2] = [&["scale=5"], &["standardise", "scale=5"]];
@@ -34,6 +34,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     let mut options =
         FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
     options.class_weight = args.class_weight.clone();
+    options.device = device::open(args.device, common)?;
     let mut aim = Aim { by: criterion(args.by), preparations: Vec::new() };
     match input::plans(&args.prepare)? {
         Some(plans) => options.prepare = plans,

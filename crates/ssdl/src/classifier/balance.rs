@@ -57,8 +57,14 @@ impl Balance {
     #[must_use]
     #[inline(never)]
     pub fn factors<T: Real>(&self, votes: &Matrix<T>, weights: &[f64]) -> Vec<f64> {
-        let mut factors = vec![1.0; votes.rows()];
-        let mut shares = class_shares(votes, weights, &factors);
+        self.factors_of(|factors| class_shares(votes, weights, factors))
+    }
+
+    /// The same from the share of each class in all votes, once these are scaled by given factors.
+    #[must_use]
+    pub fn factors_of(&self, mut shares_of: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
+        let mut factors = vec![1.0; self.prior.len()];
+        let mut shares = shares_of(&factors);
         let target = self.target(&shares);
         for _ in 0..ROUNDS {
             let steps: Vec<f64> =
@@ -71,7 +77,7 @@ impl Balance {
                 break;
             }
             factors.iter_mut().zip(&steps).for_each(|(factor, step)| *factor *= step);
-            shares = class_shares(votes, weights, &factors);
+            shares = shares_of(&factors);
         }
         factors
     }

@@ -57,6 +57,24 @@ impl<T: Real> Ballot<T> {
         }
     }
 
+    /// $u_j$: the weight of each sample in the classifier's loss.
+    #[must_use]
+    pub fn weights(&self) -> &[T] {
+        &self.weights
+    }
+
+    /// Where the shares of all votes are moved.
+    #[must_use]
+    pub fn balance(&self) -> &Balance {
+        &self.balance
+    }
+
+    /// $r$.
+    #[must_use]
+    pub fn sharpness(&self) -> f64 {
+        self.sharpness
+    }
+
     /// The classes' shares in the loss of every sample at these scores ($C\times N$).
     ///
     /// Cost $O(CN)$, and as much again for each round of scaling.

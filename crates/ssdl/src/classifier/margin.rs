@@ -12,7 +12,24 @@ use crate::{Error, Real, Result};
 /// Relative gain of a majorise–minimise round below which further rounds are not worth their time.
 const MIN_GAIN: f64 = 1e-3;
 
-/// Updates the classifier for one outer iteration; `active` was built at its start.
+/// The sums over samples that a classifier is learnt from, wherever the samples are.
+pub trait Points<T: Real> {
+    /// Scores of all samples by this classifier; the other methods refer to them.
+    fn score(&mut self, classifier: &LinearClassifier<T>);
+
+    /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at the current scores.
+    fn loss(&self) -> f64;
+
+    /// $\sum_jw_j\tilde a_j\tilde a_j^\top+\rho I$, $\tilde a=[a;1]$, with $w_j=\pi_j$, or for one class of
+    /// the frozen quadratic $w_j=\Omega_{cj}$; `None` if the class has no active point.
+    fn system(&self, class: Option<usize>, rho: T) -> Option<Matrix<T>>;
+
+    /// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$, of the majoriser at the current scores or, for one class,
+    /// of the frozen quadratic.
+    fn targets(&self, class: Option<usize>) -> Matrix<T>;
+}
+
+/// Updates the classifier for one outer iteration, at the start of which the points were active.
 ///
 /// [`ActivePoints::Frozen`] solves the frozen quadratic exactly, one $(p+1)^2$ system per class.
 /// [`ActivePoints::Majorised`] factors one system for all classes and repeats up to `rounds` cheap
@@ -20,6 +37,23 @@ const MIN_GAIN: f64 = 1e-3;
 ///
 /// # Errors
 /// If a system is singular, which needs $\rho=0$ or values that are not finite.
+pub fn learn<T: Real>(
+    classifier: &mut LinearClassifier<T>,
+    points: &mut dyn Points<T>,
+    kind: ActivePoints,
+    rho: T,
+    rounds: usize,
+) -> Result<()> {
+    match kind {
+        ActivePoints::Frozen => frozen(classifier, points, rho),
+        ActivePoints::Majorised => majorised(classifier, points, rho, rounds),
+    }
+}
+
+/// As [`learn`], on codes in memory; returns their scores.
+///
+/// # Errors
+/// As [`learn`].
 #[inline(never)]
 pub fn update<T: Real>(
     classifier: &mut LinearClassifier<T>,
@@ -27,15 +61,15 @@ pub fn update<T: Real>(
     (kind, active, shares): (ActivePoints, &Active<T>, &Shares<T>),
     rho: T,
     rounds: usize,
-) -> Result<()> {
-    match kind {
-        ActivePoints::Frozen => frozen(classifier, codes, active, rho),
-        ActivePoints::Majorised => majorised(classifier, codes, shares, rho, rounds),
-    }
+) -> Result<Matrix<T>> {
+    let (sparse, scores) = (Csr::of_columns(codes), Matrix::zeros(0, 0));
+    let mut points = InMemory { codes, sparse, active, shares, scores };
+    learn(classifier, &mut points, kind, rho, rounds)?;
+    Ok(points.scores)
 }
 
 /// Majorise–minimise rounds of a classifier update; later ones gain next to nothing.
-pub(crate) const ROUNDS: usize = 8;
+pub const ROUNDS: usize = 8;
 
 /// Fits the classifier to finished codes that were learnt without the classes: memberships and
 /// classifier in turn.
@@ -70,50 +104,43 @@ fn singular() -> Error {
 /// every candidate class; that is not the minimiser of the displayed objective. This is.
 fn frozen<T: Real>(
     classifier: &mut LinearClassifier<T>,
-    codes: &Matrix<T>,
-    active: &Active<T>,
+    points: &mut dyn Points<T>,
     rho: T,
 ) -> Result<()> {
-    let p = codes.rows();
-    let sparse = Csr::of_columns(codes);
+    let p = classifier.weights.rows();
     for c in 0..classifier.bias.len() {
-        let weight: Vec<T> = (0..codes.columns()).map(|j| active.weight.of(c, j)).collect();
         // With no active point the minimiser is zero, and the class could never recover.
-        if weight.iter().all(|w| *w == T::zero()) {
-            continue;
-        }
-        let goal = Matrix::from_fn(1, codes.columns(), |_, j| active.target.column(j)[c]);
-        let system = weighted_gram(&sparse, &weight, rho);
-        let mut solution = augmented_targets(codes, &goal);
+        let Some(system) = points.system(Some(c), rho) else { continue };
+        let mut solution = points.targets(Some(c));
         Cholesky::new(&system).ok_or_else(singular)?.solve_in_place(&mut solution);
         classifier.weights.column_mut(c).copy_from_slice(&solution.column(0)[..p]);
         classifier.bias[c] = solution.column(0)[p];
     }
+    points.score(classifier);
     Ok(())
 }
 
 fn majorised<T: Real>(
     classifier: &mut LinearClassifier<T>,
-    codes: &Matrix<T>,
-    shares: &Shares<T>,
+    points: &mut dyn Points<T>,
     rho: T,
     rounds: usize,
 ) -> Result<()> {
-    let factor = Cholesky::new(&weighted_gram(&Csr::of_columns(codes), &shares.total, rho))
-        .ok_or_else(singular)?;
-    let mut scores = classifier.scores(codes);
-    let value = |scores: &Matrix<T>, classifier: &LinearClassifier<T>| {
-        shares.loss(scores) + rho.wide() * classifier.squared_norm()
+    let system = points.system(None, rho).ok_or_else(singular)?;
+    let factor = Cholesky::new(&system).ok_or_else(singular)?;
+    points.score(classifier);
+    let value = |points: &dyn Points<T>, classifier: &LinearClassifier<T>| {
+        points.loss() + rho.wide() * classifier.squared_norm()
     };
-    let mut before = value(&scores, classifier);
+    let mut before = value(points, classifier);
     for _ in 0..rounds {
-        let active = Active::new(ActivePoints::Majorised, &scores, shares);
-        let mut solution = augmented_targets(codes, &active.target);
+        let mut solution = points.targets(None);
         factor.solve_in_place(&mut solution);
         let next = LinearClassifier::from_augmented(&solution);
-        scores = next.scores(codes);
-        let after = value(&scores, &next);
+        points.score(&next);
+        let after = value(points, &next);
         if after > before {
+            points.score(classifier);
             break;
         }
         *classifier = next;
@@ -123,6 +150,45 @@ fn majorised<T: Real>(
         before = after;
     }
     Ok(())
+}
+
+/// Samples in memory.
+struct InMemory<'a, T> {
+    codes: &'a Matrix<T>,
+    sparse: Csr<T>,
+    active: &'a Active<T>,
+    shares: &'a Shares<T>,
+    scores: Matrix<T>,
+}
+
+impl<T: Real> Points<T> for InMemory<'_, T> {
+    fn score(&mut self, classifier: &LinearClassifier<T>) {
+        self.scores = classifier.scores(self.codes);
+    }
+
+    fn loss(&self) -> f64 {
+        self.shares.loss(&self.scores)
+    }
+
+    fn system(&self, class: Option<usize>, rho: T) -> Option<Matrix<T>> {
+        let Some(class) = class else {
+            return Some(weighted_gram(&self.sparse, &self.shares.total, rho));
+        };
+        let weight: Vec<T> =
+            (0..self.codes.columns()).map(|j| self.active.weight.of(class, j)).collect();
+        let is_active = weight.iter().any(|w| *w != T::zero());
+        is_active.then(|| weighted_gram(&self.sparse, &weight, rho))
+    }
+
+    fn targets(&self, class: Option<usize>) -> Matrix<T> {
+        let Some(class) = class else {
+            let active = Active::new(ActivePoints::Majorised, &self.scores, self.shares);
+            return augmented_targets(self.codes, &active.target);
+        };
+        let target = &self.active.target;
+        let goal = Matrix::from_fn(1, target.columns(), |_, j| target.column(j)[class]);
+        augmented_targets(self.codes, &goal)
+    }
 }
 
 /// $\sum_iw_i\tilde a_i\tilde a_i^\top+\rho I$, $\tilde a=[a;1]$. Cost $s_i^2/2$ per sample with $s_i$

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
+use crate::device::{self, Engine, NewSamples};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -75,6 +76,14 @@ impl Coder {
         class_of_atoms: &[Option<usize>],
         pull: Option<Pull<'_, T>>,
     ) -> Matrix<T> {
+        if let Self::Lasso { sparsity } = *self {
+            let solver = Lasso::new(sparsity).solver;
+            let problem = NewSamples { samples: prepared, atoms, sparsity, solver, pull };
+            let elsewhere = |engine: &dyn Engine<T>| engine.code_new(&problem);
+            if let Some(codes) = device::attempt_large(prepared.columns(), elsewhere) {
+                return codes;
+            }
+        }
         let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
         let mut codes = Matrix::zeros(rhs.rows(), rhs.columns());
         let shifts = match pull {

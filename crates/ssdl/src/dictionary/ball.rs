@@ -43,24 +43,40 @@ pub(crate) fn revive_from<T: Real>(
     moments: &Matrix<T>,
     radius: T,
 ) -> (usize, usize) {
+    revive_by(atoms, (samples, energy), moments, radius, |atoms| {
+        let mut residuals = Vec::with_capacity(samples.columns());
+        samples.each_block(|first, block| {
+            let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
+                left.clear();
+                left.extend_from_slice(block.column(at));
+                let code = codes.column(first + at).iter().enumerate();
+                for (k, &a) in code.filter(|(_, a)| **a != T::zero()) {
+                    axpy(-a, atoms.column(k), left);
+                }
+                squared_norm(left)
+            });
+            residuals.par_extend(each);
+        });
+        residuals
+    })
+}
+
+/// The same from the squared residual $\lVert x_j-Da_j\rVert^2$ of each sample, which is asked for only where an
+/// atom is unused.
+pub fn revive_by<T: Real>(
+    atoms: &mut Matrix<T>,
+    (samples, energy): (Held<'_, T>, f64),
+    moments: &Matrix<T>,
+    radius: T,
+    residuals: impl FnOnce(&Matrix<T>) -> Vec<f64>,
+) -> (usize, usize) {
     let dead: Vec<usize> =
         (0..atoms.columns()).filter(|&k| moments.column(k)[k] == T::zero()).collect();
     if dead.is_empty() {
         return (0, 0);
     }
-    let mut residuals: Vec<(f64, usize)> = Vec::with_capacity(samples.columns());
-    samples.each_block(|first, block| {
-        let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
-            left.clear();
-            left.extend_from_slice(block.column(at));
-            let code = codes.column(first + at).iter().enumerate();
-            for (k, &a) in code.filter(|(_, a)| **a != T::zero()) {
-                axpy(-a, atoms.column(k), left);
-            }
-            (squared_norm(left), first + at)
-        });
-        residuals.par_extend(each);
-    });
+    let mut residuals: Vec<(f64, usize)> =
+        residuals(atoms).into_iter().enumerate().map(|(j, residual)| (residual, j)).collect();
     residuals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let floor = 1e-10 * energy / samples.columns() as f64;
     let mut revived = 0;

@@ -14,7 +14,7 @@ mod ridge;
 mod smooth;
 
 pub(crate) use ball::revive_from;
-pub use ball::{project, revive};
+pub use ball::{project, revive, revive_by};
 pub use block::Block;
 pub(crate) use blocks::to_length_one;
 pub use blocks::{Blocks, Energies, nearness_to_classes};

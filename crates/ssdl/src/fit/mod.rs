@@ -20,7 +20,10 @@ pub(crate) use class_blocks::{
     by_residuals, classes_of_atoms, first_blocks, flips, squared_lengths,
 };
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
-pub use coupled::{CouplingKnobs, CouplingSetters};
+pub use coupled::{
+    CouplingKnobs, CouplingSetters, FIRST_CODES, FirstCodes, Global, Holder, Holding, MOMENTUM,
+    Weights,
+};
 pub(crate) use doubts::{scale_of_features, swallowed};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
 pub use kept::KeptSamples;

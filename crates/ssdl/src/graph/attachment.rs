@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::distances::each_query;
 use super::expressive::express;
 use super::learnt::Joiner;
-use super::lle::barycentres;
+use super::lle::{barycentres, mixed_elsewhere};
 use super::nearby::Cells;
 use super::neighbours::{Neighbours, squared_distance};
 use crate::sparse::Csr;
-use crate::{Matrix, Real, Result};
+use crate::{Matrix, Real, Result, device};
 
 /// Beyond this strength a code is the mean of its anchors to more digits than matter, and single
 /// precision still holds the rest of the problem.
@@ -145,6 +145,12 @@ impl<T: Real> Anchors<T> {
     /// graph is one of self-representation.
     pub fn of(&self, i: usize) -> impl ExactSizeIterator<Item = (usize, T)> + '_ {
         self.weights.row(i)
+    }
+
+    /// The weights of all new samples, a row for each.
+    #[must_use]
+    pub fn weights(&self) -> &Csr<T> {
+        &self.weights
     }
 
     /// κ/β of one new sample; 0 if it has no anchor.
@@ -365,7 +371,7 @@ impl<T: Real> Attachment<T> {
 
     /// The `k` nearest training samples of new ones, by the search that the graph was built with.
     pub(crate) fn nearest(&self, training: &Matrix<T>, new: &Matrix<T>, k: usize) -> Neighbours {
-        if self.recall.is_none() || training.columns() == 0 {
+        if self.recall.is_none() || training.columns() == 0 || device::is_lent(new.columns()) {
             return Neighbours::between(training, new, k);
         }
         let k = k.min(training.columns());
@@ -394,8 +400,14 @@ impl<T: Real> Attachment<T> {
     }
 
     fn lle_rows(&self, training: &Matrix<T>, new: &Matrix<T>, n_neighbors: usize) -> Vec<Anchor> {
-        let neighbours = self.nearest(training, new, n_neighbors);
-        let weights = barycentres(training, new, &neighbours);
+        let (neighbours, weights) = match mixed_elsewhere(training, Some(new), n_neighbors) {
+            Some(found) => found,
+            None => {
+                let neighbours = self.nearest(training, new, n_neighbors);
+                let weights = barycentres(training, new, &neighbours);
+                (neighbours, weights)
+            }
+        };
         let k = neighbours.k();
         let row = |i: usize| {
             let weights = weights[i * k..][..k].iter().map(|w| w.wide());

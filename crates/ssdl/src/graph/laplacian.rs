@@ -90,6 +90,15 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
+    /// $M$ and $M^\top$ of a graph of mixtures; `None` for one of affinities.
+    #[must_use]
+    pub fn factor(&self) -> Option<(&Csr<T>, &Csr<T>)> {
+        match &self.form {
+            Form::Mixtures { factor, transposed } => Some((factor, transposed)),
+            Form::Affinities(_) => None,
+        }
+    }
+
     /// $V$ of a graph of mixtures, whose row $i$ holds the weights that sample $i$ is mixed with
     /// ($M=I-V$, whatever its scale); `None` for a graph of affinities.
     #[must_use]

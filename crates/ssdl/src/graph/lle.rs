@@ -5,6 +5,7 @@
 use rayon::prelude::*;
 
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
+use crate::device::{self, Engine};
 use crate::matrix::{Matrix, dot};
 use crate::sparse::Csr;
 use crate::wide::wide;
@@ -14,7 +15,7 @@ use crate::{Real, Result, stop};
 ///
 /// Paper: the authors' program adds 0.1. Of an exact twin among the neighbours, 0.1 leaves a weight
 /// of 0.77 and 0.001 leaves 0.997, so the smaller value is used; a pseudo-inverse would leave none.
-const REGULARISATION: f64 = 1e-3;
+pub const REGULARISATION: f64 = 1e-3;
 
 /// The LLE graph, $L = (I-V)^\top(I-V)$.
 ///
@@ -31,8 +32,14 @@ pub struct Lle {
 impl<T: Real> Graph<T> for Lle {
     #[inline(never)]
     fn build(&self, samples: &Matrix<T>) -> Result<Connected<T>> {
-        let (neighbours, recall) = Neighbours::search(samples, self.n_neighbors, self.search);
         let rule = Rule::Lle { n_neighbors: self.n_neighbors };
+        if self.search != Search::Approximate
+            && let Some((neighbours, weights)) = mixed_elsewhere(samples, None, self.n_neighbors)
+        {
+            let laplacian = mixed(samples.columns(), &neighbours, &weights);
+            return Ok(Connected { laplacian, attachment: Attachment::new(rule) });
+        }
+        let (neighbours, recall) = Neighbours::search(samples, self.n_neighbors, self.search);
         Ok(Connected {
             laplacian: laplacian(samples, &neighbours),
             attachment: Attachment { recall, ..Attachment::new(rule) },
@@ -42,16 +49,32 @@ impl<T: Real> Graph<T> for Lle {
 
 /// $L=(I-V)^\top(I-V)$ from neighbour lists.
 pub(super) fn laplacian<T: Real>(samples: &Matrix<T>, neighbours: &Neighbours) -> Laplacian<T> {
-    let weights = barycentres(samples, samples, neighbours);
+    mixed(samples.columns(), neighbours, &barycentres(samples, samples, neighbours))
+}
+
+/// Neighbours and weights by the device that is lent, if any; `None` for `new` is among the samples.
+pub(super) fn mixed_elsewhere<T: Real>(
+    samples: &Matrix<T>,
+    new: Option<&Matrix<T>>,
+    k: usize,
+) -> Option<(Neighbours, Vec<T>)> {
+    let k = k.min(samples.columns() - usize::from(new.is_none() && samples.columns() > 0));
+    let find = |engine: &dyn Engine<T>| engine.mixtures(samples, new, k);
+    let (lists, weights) = device::attempt_large(new.unwrap_or(samples).columns() * k, find)?;
+    Some((Neighbours::listed(k, lists), weights))
+}
+
+/// $L=(I-V)^\top(I-V)$ from neighbour lists and their weights.
+fn mixed<T: Real>(n_samples: usize, neighbours: &Neighbours, weights: &[T]) -> Laplacian<T> {
     let k = neighbours.k();
-    let rows = (0..samples.columns()).map(|i| {
+    let rows = (0..n_samples).map(|i| {
         // A lone sample (k = 0) has nothing to agree with: its row stays empty.
         let own = (k > 0).then_some((i, T::one()));
         let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
         let rest = list.iter().zip(weights.iter().skip(i * k));
         own.into_iter().chain(rest.map(|(&j, &w)| (j as usize, -w)))
     });
-    Laplacian::from_factor(Csr::from_rows(samples.columns(), rows))
+    Laplacian::from_factor(Csr::from_rows(n_samples, rows))
 }
 
 /// Weights $\hat\lambda_i=\arg\min\lVert x_i-\sum_j\lambda_jx_j\rVert^2$, $\sum_j\lambda_j=1$, for

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::nearby;
 use super::single::Single;
+use crate::device::{self, Engine};
 use crate::matrix::{Matrix, View};
 use crate::stop::Armed;
 use crate::wide::wide;
@@ -87,7 +88,9 @@ impl Neighbours {
     #[must_use]
     #[inline(never)]
     pub fn search<T: Real>(samples: &Matrix<T>, k: usize, search: Search) -> (Self, Option<f64>) {
-        if !search.is_approximate(samples.columns()) {
+        // A device compares all pairs faster than a search could avoid them.
+        let is_lent = search == Search::Auto && device::is_lent(samples.columns());
+        if is_lent || !search.is_approximate(samples.columns()) {
             return (Self::within(samples, k), None);
         }
         let found = Self::nearby(samples, k);
@@ -196,7 +199,17 @@ impl Neighbours {
         &self.indices[i * self.k..][..self.k]
     }
 
+    /// From lists one after another.
+    pub(super) fn listed(k: usize, indices: Vec<u32>) -> Self {
+        Self { k, indices }
+    }
+
     fn compare<T: Real>(samples: &Matrix<T>, new: &Matrix<T>, k: usize, same: bool) -> Self {
+        let elsewhere =
+            |engine: &dyn Engine<T>| engine.neighbours(samples, (!same).then_some(new), k);
+        if let Some(indices) = device::attempt_large(new.columns(), elsewhere) {
+            return Self { k, indices };
+        }
         let mut indices = vec![0; new.columns() * k];
         if k > 0 {
             let fast = Fast::new(samples, new, same);

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
+use crate::device::Device;
 use crate::fit::{
     GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, preparation,
     scale_of_features, swallowed,
@@ -15,7 +16,7 @@ use crate::graph::Graph;
 use crate::model::{Model, Origin};
 use crate::samples::prepare::{Pipeline, StepChoice};
 use crate::samples::weights::{self, ClassWeight, Weights};
-use crate::{Error, Labels, Matrix, Real, Result, Samples, stop};
+use crate::{Error, Labels, Matrix, Real, Result, Samples, device, stop};
 
 /// How to run a fit; none of it is part of the method.
 #[derive(Clone)]
@@ -49,6 +50,8 @@ pub struct FitOptions<T> {
     pub sample_weight: Option<Vec<f64>>,
     /// How much the labels of each class count.
     pub class_weight: Option<ClassWeight>,
+    /// A device for the heavy steps; `None` computes on the processor.
+    pub device: Option<Arc<dyn Device>>,
 }
 
 impl<T: Real> Default for FitOptions<T> {
@@ -67,6 +70,7 @@ impl<T: Real> Default for FitOptions<T> {
             scratch: None,
             sample_weight: None,
             class_weight: None,
+            device: None,
         }
     }
 }
@@ -81,7 +85,10 @@ pub(super) fn fit<K: Learner, T: Real>(
     knobs.check()?;
     let signal = watch.signal();
     crate::threads::run(options.threads, || {
-        stop::arm(signal, || learn(knobs, samples, options, watch))
+        device::lend(options.device.clone(), || {
+            let learnt = stop::arm(signal, || learn(knobs, samples, options, watch));
+            device::check().and(learnt)
+        })
     })
 }
 

@@ -95,7 +95,7 @@ impl Learner for GraphSc {
         let trainer = SvmTrainer { loss: self.svm.loss, seed: given.seed, ..Default::default() };
         self.coupled().learn(given, turns, |run, turns| {
             let started = Instant::now();
-            let codes = &run.per_sample.codes;
+            let codes = &run.codes;
             let targets = (&given.labels, &given.label_weights()[..]);
             let (trained, selection) = fit_svm(&trainer, &self.svm, codes, targets, turns)?;
             turns.classified(started);

@@ -224,7 +224,7 @@ fn add_model(
     let found = example(&folder).map_err(|error| data::with_remedy(error, &job.plan, &folder))?;
     let Some(example) = found else { return Ok(()) };
     let model = &example.model;
-    let (seen, prediction) = pages::see(model, example.test.clone(), common.threads.into())?;
+    let (seen, prediction) = pages::see(model, example.test.clone(), common.threads.into(), None)?;
     let subject = Subject {
         model,
         training: Some(&example.training),

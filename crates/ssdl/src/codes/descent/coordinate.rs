@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
+use crate::device::{self, Engine, Individual};
 use crate::matrix::{Matrix, axpy};
 use crate::wide::wide;
 use crate::{Real, stop};
@@ -56,10 +57,22 @@ impl Coordinate {
         codes: &mut Matrix<T>,
     ) -> Descended {
         if problem.graph.is_some() {
-            self.coupled(problem, codes)
-        } else {
-            self.separate(problem, codes)
+            return self.coupled(problem, codes);
         }
+        let individual = Individual {
+            gram: problem.gram,
+            rhs: &problem.rhs,
+            shifts: &problem.shifts,
+            sparsity: problem.penalty.sparsity,
+            nonnegative: problem.penalty.nonnegative,
+        };
+        let elsewhere = |engine: &dyn Engine<T>| engine.code(*self, &individual, codes);
+        if problem.margin.is_none()
+            && device::attempt_large(problem.rhs.columns(), elsewhere).is_some()
+        {
+            return Descended { steps: self.sweeps, gap: 0.0, graph_energy: None };
+        }
+        self.separate(problem, codes)
     }
 
     /// Without a graph: each sample to convergence, in parallel.

@@ -14,7 +14,7 @@ use crate::{Matrix, Real};
 /// objective is a parabola, so anything below 1 still gains; 0.6 is fastest on the reference splits.
 const OVERSHOOT: f64 = 0.6;
 /// Share of the last change of the codes by which the coder's start continues it.
-const MOMENTUM: f64 = 0.8;
+pub const MOMENTUM: f64 = 0.8;
 
 /// Atoms past the minimiser on the way from `before`, with their Gram matrix, or `None` if they would
 /// reconstruct worse than `allowed`.

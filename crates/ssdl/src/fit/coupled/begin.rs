@@ -1,13 +1,13 @@
 //! How an alternation begins: the graph, the first atoms, codes and classifier.
 
-use super::per_sample::{Global, PerSample};
+use super::holder::{FirstCodes, Global, Holder, Holding};
+use super::per_sample::PerSample;
 use super::{Alternation, Coupled, Terms};
 use crate::classifier::{Ballot, MarginKnobs, Outlook, Voting, ridge};
-use crate::codes::{Coordinate, Lasso, Pulled, Pursuit};
 use crate::dictionary::{init, project};
 use crate::fit::{Given, SolverKnobs, Start, Stop, Tie, Turns};
 use crate::graph::{Connected, Laplacian};
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, device};
 
 /// The state before the first iteration.
 pub(crate) struct Beginning<T> {
@@ -110,7 +110,7 @@ impl Coupled<'_> {
         if run.stop == Stop::Cancelled {
             return Err(Error::Cancelled);
         }
-        Ok(Start { atoms: run.global.atoms, codes: run.per_sample.codes })
+        Ok(Start { atoms: run.global.atoms, codes: run.codes })
     }
 
     /// Labelled samples as atoms, lasso codes, ridge classifier on the labelled codes.
@@ -122,48 +122,55 @@ impl Coupled<'_> {
         turns: &mut Turns<'_>,
     ) -> Result<Alternation<'a, T>> {
         let (samples, labels) = (given.held(), &given.labels);
-        let Start { atoms, codes } = match start {
-            Some(mut start) => {
-                let radius = T::of(self.solver.atom_norm);
-                let count = start.atoms.columns();
-                (0..count).for_each(|k| project(start.atoms.column_mut(k), radius));
-                start
+        let radius = T::of(self.solver.atom_norm);
+        let (atoms, codes) = match start {
+            Some(Start { mut atoms, codes }) => {
+                (0..atoms.columns()).for_each(|k| project(atoms.column_mut(k), radius));
+                (atoms, Some(codes))
             }
-            None => self.first_atoms_and_codes(given, turns)?,
+            None => (self.first_atoms(given, turns)?, None),
         };
         let voting = Voting::Paper;
         let fallback = MarginKnobs { discrimination: 0.0, voting, ..MarginKnobs::new() };
         let knobs = self.classes.unwrap_or(&fallback);
         let outlook = Outlook::of_held(knobs, samples, labels)?;
         let strength = outlook.strength;
+        let holding = Holding {
+            samples,
+            energy: given.energy(),
+            labels,
+            laplacian,
+            ballot: Ballot::new(outlook, knobs.sharpness, labels, &given.weights),
+            sparsity: self.sparsity,
+            solver: self.solver,
+            seed: given.seed,
+        };
+        let codes = codes.map_or(FirstCodes::Lasso(&atoms), FirstCodes::Given);
+        let mut holder = hold(holding, codes)?;
         let classifier = ridge(
-            &codes.select_columns(&labels.labelled()),
+            &holder.codes_of(&labels.labelled()),
             &labels.known_classes(),
             &given.label_weights(),
             labels.classes().len(),
-            T::of(outlook.strength),
+            T::of(strength),
         )?;
+        holder.begin(&classifier);
         let global = Global { gram: atoms.gram(), atoms, classifier };
-        let ballot = Ballot::new(outlook, knobs.sharpness, labels, &given.weights);
-        let per_sample =
-            PerSample::new((samples, labels, given.energy()), laplacian, codes, &global, ballot);
-        let statistics = per_sample.statistics();
+        let statistics = holder.statistics();
         let mut run = Alternation {
             coupled: self,
             strength,
-            codes_update: self.solver.codes(given.seed),
             atoms_update: self.solver.atoms(),
             terms: Terms {
                 reconstruction: statistics.residual(&global.atoms, &global.gram),
                 ..Terms::default()
             },
             global,
-            per_sample,
+            holder,
             surrogate: 0.0,
             flips: 0,
             dead_atoms: 0,
             revived_atoms: 0,
-            stop: Stop::Limit,
         };
         run.measure_codes(None);
         run.measure_classifier();
@@ -171,12 +178,12 @@ impl Coupled<'_> {
         Ok(run)
     }
 
-    /// Labelled samples as atoms, then the rest; lasso codes on them.
-    fn first_atoms_and_codes<T: Real>(
+    /// Labelled samples as atoms, then the rest.
+    fn first_atoms<T: Real>(
         &self,
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
-    ) -> Result<Start<T>> {
+    ) -> Result<Matrix<T>> {
         let (samples, labels, seed) = (given.held(), &given.labels, given.seed);
         let radius = T::of(self.solver.atom_norm);
         let mut atoms = init::first_atoms_of(samples, labels, self.n_atoms, radius, seed);
@@ -187,13 +194,18 @@ impl Coupled<'_> {
             atoms = init::fill(atoms, &mixed, &classes, self.n_atoms, radius, seed);
         }
         init::check_count(&atoms, self.n_atoms, |sentence| turns.notice(sentence))?;
-        let rhs = samples.correlations(&atoms);
-        let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
-        // Rough is enough: the first iteration moves them far.
-        let solver = Coordinate { sweeps: 12, inner_sweeps: 8, tolerance: 0.05, direct: false };
-        let lasso = Lasso { solver, ..Lasso::new(self.sparsity) };
-        lasso.code(Pulled { gram: &atoms.gram(), rhs, shifts: Vec::new() }, &mut codes);
-        Ok(Start { atoms, codes })
+        Ok(atoms)
+    }
+}
+
+/// Gives the samples to the device that is lent, or keeps them in memory.
+fn hold<'a, T: Real>(
+    holding: Holding<'a, T>,
+    codes: FirstCodes<'_, T>,
+) -> Result<Box<dyn Holder<T> + 'a>> {
+    match device::lent() {
+        Some(device) => T::engine(&*device).hold(holding, codes),
+        None => Ok(Box::new(PerSample::new(holding, codes))),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::{Alternation, Coupled};
+use super::{Alternated, Coupled};
 use crate::classifier::{Decision, MarginKnobs, best, margin};
 use crate::codes::Coder;
 use crate::fit::{Given, Learnt, Selection, Stop, Turns};
@@ -40,7 +40,7 @@ impl Coupled<'_> {
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
         decide: impl FnOnce(
-            &mut Alternation<'_, T>,
+            &mut Alternated<'_, T>,
             &mut Turns<'_>,
         ) -> Result<(Decision<T>, Option<Selection>)>,
     ) -> Result<Learnt<T>> {
@@ -55,7 +55,7 @@ impl Coupled<'_> {
     }
 }
 
-impl<T: Real> Alternation<'_, T> {
+impl<T: Real> Alternated<'_, T> {
     /// The linear decision. A classifier that was not learnt with the codes is fitted to them now.
     fn decide(&mut self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Decision<T>> {
         let fallback = MarginKnobs::new();
@@ -67,7 +67,7 @@ impl<T: Real> Alternation<'_, T> {
             if refit {
                 turns.notice(REFITTED);
                 let coder = Coder::Lasso { sparsity: self.coupled.sparsity };
-                let (codes, atoms) = (&mut self.per_sample.codes, &self.global.atoms);
+                let (codes, atoms) = (&mut self.codes, &self.global.atoms);
                 given.held().each_block(|first, block| {
                     let found = coder.code(block, atoms, None);
                     let place = first * found.rows();
@@ -75,9 +75,8 @@ impl<T: Real> Alternation<'_, T> {
                         .copy_from_slice(found.as_slice());
                 });
             }
-            let (rho, codes) = (T::of(self.strength), &self.per_sample.codes);
-            let ballot = &self.per_sample.ballot;
-            let voters = (ballot, given.labels.assigned());
+            let (rho, codes) = (T::of(self.strength), &self.codes);
+            let voters = (&self.ballot, given.labels.assigned());
             margin::fit_apart(
                 &mut self.global.classifier,
                 codes,

@@ -8,24 +8,26 @@
 mod accelerate;
 mod begin;
 mod finish;
+mod holder;
 mod knobs;
 mod per_sample;
 
+pub use accelerate::MOMENTUM;
 pub(crate) use begin::GRAPH_NOT_USED;
+pub use holder::{FIRST_CODES, FirstCodes, Global, Holder, Holding, Weights};
 pub use knobs::{CouplingKnobs, CouplingSetters};
 
 use self::accelerate::overshoot;
-use self::per_sample::{Global, PerSample, Weights};
 use super::{
     Dictionary, Given, Halt, Limits, Measured, Objective, Sizes, SolverKnobs, Start, Step, Stop,
     Turns,
 };
-use crate::classifier::{ActivePoints, MarginKnobs};
-use crate::codes::{Coder, Descent};
+use crate::classifier::{ActivePoints, Ballot, MarginKnobs};
+use crate::codes::Coder;
 use crate::dictionary::{Statistics, Update};
 use crate::graph::{GraphKnobs, Laplacian};
 use crate::knobs::AutoOr;
-use crate::{Real, Result};
+use crate::{Matrix, Real, Result};
 
 /// Share of the unlabelled samples that may still change class in a converged fit.
 const MAX_FLIPPED: f64 = 0.005;
@@ -94,13 +96,16 @@ impl Coupled<'_> {
         laplacian: Option<&'a Laplacian<T>>,
         start: Option<Start<T>>,
         turns: &mut Turns<'_>,
-    ) -> Result<Alternation<'a, T>> {
+    ) -> Result<Alternated<'a, T>> {
         let mut run = self.begin(given, laplacian, start, turns)?;
         let limits = self.limits(given);
         turns.begin(limits, run.measured())?;
-        run.stop = turns.repeat(limits, |turns| run.turn(turns))?;
-        given.held().check()?;
-        Ok(run)
+        let stop = turns.repeat(limits, |turns| run.turn(turns))?;
+        let Alternation { holder, global, strength, dead_atoms, revived_atoms, .. } = run;
+        holder.check()?;
+        let (codes, ballot) = holder.into_parts();
+        let coupled = self;
+        Ok(Alternated { coupled, strength, global, codes, ballot, dead_atoms, revived_atoms, stop })
     }
 }
 
@@ -127,17 +132,29 @@ impl Terms {
 }
 
 /// An alternation in progress.
-pub(crate) struct Alternation<'a, T> {
+struct Alternation<'a, T> {
     coupled: &'a Coupled<'a>,
     /// ρ.
-    pub strength: f64,
-    codes_update: Box<dyn Descent<T>>,
+    strength: f64,
     atoms_update: Box<dyn Update<T>>,
-    pub global: Global<T>,
-    pub per_sample: PerSample<'a, T>,
+    global: Global<T>,
+    holder: Box<dyn Holder<T> + 'a>,
     terms: Terms,
     surrogate: f64,
     flips: usize,
+    dead_atoms: usize,
+    revived_atoms: usize,
+}
+
+/// A finished alternation.
+pub(crate) struct Alternated<'a, T> {
+    coupled: &'a Coupled<'a>,
+    /// ρ.
+    strength: f64,
+    pub global: Global<T>,
+    /// $A$, $p\times N$.
+    pub codes: Matrix<T>,
+    ballot: Ballot<T>,
     dead_atoms: usize,
     revived_atoms: usize,
     pub stop: Stop,
@@ -153,14 +170,14 @@ impl<T: Real> Alternation<'_, T> {
     fn turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
         let margin = self.coupled.margin();
         if let Some(knobs) = margin {
-            self.per_sample.vote(knobs);
+            self.holder.vote(knobs.active_points);
             self.measure_classifier();
             self.measure_surrogate();
             turns.done(Step::Membership, self.measured())?;
         }
         let is_last = turns.is_last();
         let statistics = self.learn_codes(turns.iteration(), is_last);
-        self.per_sample.samples.check()?;
+        self.holder.check()?;
         turns.done(Step::Codes, self.measured())?;
         self.learn_atoms(&statistics, is_last);
         self.measure_surrogate();
@@ -176,13 +193,12 @@ impl<T: Real> Alternation<'_, T> {
     /// present values.
     fn learn_codes(&mut self, iteration: usize, is_last: bool) -> Statistics<T> {
         let before = self.surrogate;
-        let (start, moved) = self.per_sample.extrapolate(is_last);
+        let moved = self.holder.extrapolate(is_last);
         let mut statistics = self.code(iteration);
         if moved && self.surrogate > before {
-            self.per_sample.go_back(&start);
+            self.holder.go_back();
             statistics = self.code(iteration);
         }
-        self.per_sample.remember(start);
         statistics
     }
 
@@ -191,8 +207,8 @@ impl<T: Real> Alternation<'_, T> {
         let weights = self.coupled.weights();
         // The first codes ignore graph and classes, and have the farthest to go.
         let passes = if iteration <= 2 { 2 } else { 1 };
-        let energy = self.per_sample.code(&self.global, weights, &*self.codes_update, passes);
-        let statistics = self.per_sample.statistics();
+        let energy = self.holder.code(&self.global, weights, passes);
+        let statistics = self.holder.statistics();
         self.terms.reconstruction = statistics.residual(&self.global.atoms, &self.global.gram);
         self.measure_codes(energy);
         self.measure_classifier();
@@ -214,7 +230,7 @@ impl<T: Real> Alternation<'_, T> {
         }
         let moments = &statistics.moments;
         if solver.revive {
-            let (dead, revived) = self.per_sample.revive(atoms, moments, radius);
+            let (dead, revived) = self.holder.revive(atoms, moments, radius);
             self.dead_atoms = dead - revived;
             self.revived_atoms += revived;
             if revived > 0 {
@@ -229,28 +245,28 @@ impl<T: Real> Alternation<'_, T> {
 
     fn learn_classifier(&mut self, knobs: &MarginKnobs) -> Result<()> {
         let (kind, rho) = (knobs.active_points, T::of(self.strength));
-        self.per_sample.learn_classifier(&mut self.global, kind, rho)?;
+        self.holder.learn_classifier(&mut self.global.classifier, kind, rho)?;
         self.measure_classifier();
         // The majoriser is renewed within the step and touches the true loss where it ends.
         match knobs.active_points {
             ActivePoints::Frozen => self.measure_surrogate(),
             ActivePoints::Majorised => self.surrogate = self.terms.objective().total(),
         }
-        self.flips = self.per_sample.count_flips();
+        self.flips = self.holder.count_flips();
         Ok(())
     }
 
     /// ‖A‖₁ and the graph energy, unless that is known already.
     fn measure_codes(&mut self, energy: Option<f64>) {
         let weights = self.coupled.weights();
-        self.terms.sparsity = weights.sparsity * self.per_sample.size();
-        let energy = energy.unwrap_or_else(|| self.per_sample.graph_energy());
+        self.terms.sparsity = weights.sparsity * self.holder.size();
+        let energy = energy.unwrap_or_else(|| self.holder.graph_energy());
         self.terms.manifold = weights.manifold * energy;
     }
 
     fn measure_classifier(&mut self) {
         if let Some(knobs) = self.coupled.margin() {
-            self.terms.discrimination = knobs.discrimination * self.per_sample.loss();
+            self.terms.discrimination = knobs.discrimination * self.holder.loss();
             let ridge = match knobs.ridge {
                 AutoOr::Exactly(ridge) => ridge,
                 AutoOr::Auto => knobs.discrimination * self.strength,
@@ -260,15 +276,17 @@ impl<T: Real> Alternation<'_, T> {
     }
 
     fn measure_surrogate(&mut self) {
-        let quadratic = self.coupled.weights().discrimination * self.per_sample.quadratic();
+        let quadratic = self.coupled.weights().discrimination * self.holder.quadratic();
         self.surrogate = self.terms.objective().total() - self.terms.discrimination + quadratic;
     }
+}
 
+impl<T: Real> Alternated<'_, T> {
     /// Atoms, codes and why it stopped.
     pub fn into_parts(self) -> (Dictionary<T>, Stop) {
         let dictionary = Dictionary {
             atoms: self.global.atoms,
-            codes: self.per_sample.codes,
+            codes: self.codes,
             coder: Coder::Lasso { sparsity: self.coupled.sparsity },
             dead: self.dead_atoms,
             revived: self.revived_atoms,

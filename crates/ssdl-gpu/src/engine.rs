@@ -1,0 +1,187 @@
+//! The steps that the card takes over.
+
+use cudarc::driver::{CudaSlice, DeviceRepr};
+use ssdl::codes::Coordinate;
+use ssdl::device::{Engine, Individual, NewSamples};
+use ssdl::fit::{FirstCodes, Holder, Holding};
+use ssdl::{Matrix, Result};
+
+use super::Gpu;
+use super::card::{Argument, Card, Grid, NONE, failed, long};
+use super::holder::OnCard;
+use super::number::Multiplied;
+use super::{mixtures, neighbours, new_samples};
+
+impl<T: Multiplied> Engine<T> for Gpu {
+    fn neighbours(
+        &self,
+        samples: &Matrix<T>,
+        new: Option<&Matrix<T>>,
+        k: usize,
+    ) -> Result<Vec<u32>> {
+        let found = neighbours::search(&self.0, samples, new, k)?;
+        Ok(found.lists)
+    }
+
+    fn mixtures(
+        &self,
+        samples: &Matrix<T>,
+        new: Option<&Matrix<T>>,
+        k: usize,
+    ) -> Result<(Vec<u32>, Vec<T>)> {
+        let found = neighbours::search(&self.0, samples, new, k)?;
+        let weights = mixtures::weights(&self.0, &found, k)?;
+        Ok((found.lists, weights))
+    }
+
+    fn code(
+        &self,
+        solver: Coordinate,
+        problem: &Individual<'_, T>,
+        codes: &mut Matrix<T>,
+    ) -> Result<()> {
+        let (card, p, columns) = (&self.0, codes.rows(), codes.columns());
+        let gram = card.matrix(problem.gram)?;
+        // Blocks, so that any number of samples has room.
+        for first in (0..columns).step_by(MANY) {
+            let places = first * p..(first + MANY).min(columns) * p;
+            let rhs = card.upload(&problem.rhs.as_slice()[places.clone()])?;
+            let shifts = match problem.shifts {
+                [] => None,
+                shifts => Some(card.upload(&shifts[first..(first + MANY).min(columns)])?),
+            };
+            let mut block = card.upload(&codes.as_slice()[places.clone()])?;
+            let count = places.len() / p;
+            let coding = Coding {
+                gram: card.pointer(&gram),
+                rhs: card.pointer(&rhs),
+                shifts: shifts.as_ref().map_or(0, |shifts| card.pointer(shifts)),
+                codes: card.pointer(&block),
+                sparsity: problem.sparsity,
+                nonnegative: i32::from(problem.nonnegative),
+                ..Coding::new(p, solver, solver.sweeps + 1)
+            };
+            visit(card, &coding, None, count)?;
+            card.stream
+                .memcpy_dtoh(&mut block, &mut codes.as_mut_slice()[places])
+                .map_err(|error| failed("copying from the card", error))?;
+            card.wait()?;
+        }
+        Ok(())
+    }
+
+    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Matrix<T>> {
+        new_samples::code(&self.0, problem)
+    }
+
+    fn hold<'a>(
+        &self,
+        holding: Holding<'a, T>,
+        codes: FirstCodes<'_, T>,
+    ) -> Result<Box<dyn Holder<T> + 'a>> {
+        Ok(Box::new(OnCard::new(&self.0, holding, codes)?))
+    }
+}
+
+/// Samples coded at once.
+const MANY: usize = 1 << 20;
+
+/// A coding problem as the kernel `visit` has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Coding<T> {
+    pub p: i32,
+    pub n_classes: i32,
+    pub gram: u64,
+    pub rhs: u64,
+    pub shifts: u64,
+    pub codes: u64,
+    pub form: i32,
+    pub beta: T,
+    pub starts: u64,
+    pub others: u64,
+    pub values: u64,
+    pub diagonal: u64,
+    pub residuals: u64,
+    pub gamma: T,
+    pub weights: u64,
+    pub cross: u64,
+    pub shared: u64,
+    pub per_class: u64,
+    pub sparsity: T,
+    pub nonnegative: i32,
+    pub rounds: i32,
+    pub sweeps: i32,
+    pub tolerance: T,
+    pub epsilon: T,
+    pub tiny: T,
+}
+
+// SAFETY: plain numbers and addresses in the order and size of the kernel's struct.
+unsafe impl<T: Multiplied> DeviceRepr for Coding<T> {}
+
+impl<T: Multiplied> Coding<T> {
+    /// Nothing to code yet.
+    pub fn new(p: usize, solver: Coordinate, rounds: usize) -> Self {
+        Self {
+            p: p as i32,
+            n_classes: 0,
+            gram: 0,
+            rhs: 0,
+            shifts: 0,
+            codes: 0,
+            form: 0,
+            beta: T::zero(),
+            starts: 0,
+            others: 0,
+            values: 0,
+            diagonal: 0,
+            residuals: 0,
+            gamma: T::zero(),
+            weights: 0,
+            cross: 0,
+            shared: 0,
+            per_class: 0,
+            sparsity: T::zero(),
+            nonnegative: 0,
+            rounds: rounds.min(i32::MAX as usize) as i32,
+            sweeps: solver.inner_sweeps.min(i32::MAX as usize) as i32,
+            tolerance: T::of(solver.tolerance),
+            epsilon: T::epsilon(),
+            tiny: T::min_positive_value(),
+        }
+    }
+}
+
+/// Coefficients of a working set, as the kernel has it.
+const WIDTH: usize = 64;
+
+/// Codes the chosen samples (places on the card), or `count` samples from the first on; returns where the
+/// largest gap will be.
+pub(crate) fn visit<T: Multiplied>(
+    card: &Card,
+    coding: &Coding<T>,
+    chosen: Option<Argument>,
+    count: usize,
+) -> Result<CudaSlice<f32>> {
+    let gaps = card.zeros::<f32>(1)?;
+    visit_into(card, coding, chosen, count, &gaps)?;
+    Ok(gaps)
+}
+
+/// As [`visit`], with the largest gap written over a smaller one.
+pub(crate) fn visit_into<T: Multiplied>(
+    card: &Card,
+    coding: &Coding<T>,
+    chosen: Option<Argument>,
+    count: usize,
+    gaps: &CudaSlice<f32>,
+) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    let p = coding.p as usize;
+    let shared = (WIDTH * WIDTH + 2 * p) * size_of::<T>() + p * size_of::<u16>();
+    let arguments = [chosen.unwrap_or(NONE), long(0), card.at(gaps)];
+    card.launch_with::<T>("visit", Grid(count, 32, shared), coding, &arguments)
+}

@@ -1,0 +1,346 @@
+//! Exact nearest neighbours: candidates by products in half precision, then measured in full.
+//!
+//! Half the bits and tensor cores make the candidates cheap; an error bound decides which lists are
+//! provably right. The others (near ties, duplicates) are searched by direct distances. Ties go to the
+//! smaller index, as on the processor.
+
+use std::sync::Arc;
+
+use cudarc::cublas::result::gemm_ex;
+use cudarc::cublas::sys::{
+    cublasComputeType_t, cublasGemmAlgo_t, cublasOperation_t, cudaDataType_t,
+};
+use cudarc::driver::CudaSlice;
+use ssdl::{Error, Matrix, Result};
+
+use super::card::{Argument, Card, Grid, failed, int, long};
+use super::number::Multiplied;
+
+/// Candidates beyond k, so that rounding seldom decides.
+const SPARE: usize = 8;
+/// Entries of a list that each lane of a warp keeps, at most; as the kernels have it.
+const MAX_SLOTS: usize = 4;
+/// Queries and references compared at once: a tile of products is half a gigabyte.
+const QUERIES: usize = 8192;
+const REFERENCES: usize = 16_384;
+/// Queries searched directly at once.
+const DIRECT: usize = 512;
+/// Unit roundoff of half precision.
+const HALF: f64 = 1.0 / 2048.0;
+
+/// The distance between two of the smallest numbers in half precision.
+const SMALLEST: f64 = 1.0 / 16_777_216.0;
+/// The largest scaled entry; half precision ends a little above.
+const LARGEST: f64 = 60_000.0;
+
+/// What a search leaves: the lists, and the samples still on the card.
+pub(crate) struct Found<T> {
+    pub lists: Vec<u32>,
+    pub on_card: CudaSlice<u32>,
+    pub samples: CudaSlice<T>,
+    /// `None` where samples are compared with each other.
+    pub new: Option<CudaSlice<T>>,
+    pub n_features: usize,
+    pub n_queries: usize,
+}
+
+/// Samples in half precision.
+struct Halved {
+    values: CudaSlice<u16>,
+    norms: CudaSlice<f32>,
+}
+
+/// How samples are centred and scaled before they are rounded.
+struct Scaling {
+    mean: CudaSlice<f64>,
+    scale: f64,
+    stride: usize,
+}
+
+pub(crate) fn search<T: Multiplied>(
+    card: &Arc<Card>,
+    samples: &Matrix<T>,
+    new: Option<&Matrix<T>>,
+    k: usize,
+) -> Result<Found<T>> {
+    let slots = match (k + SPARE).div_ceil(32) {
+        0 | 1 => 1,
+        2 => 2,
+        3 | 4 => MAX_SLOTS,
+        _ => {
+            return Err(Error::Device(format!(
+                "{k} neighbours are too many for the card, which keeps lists of {}; take fewer, or \
+                 `device=cpu`",
+                32 * MAX_SLOTS - SPARE
+            )));
+        }
+    };
+    let (n, count) = (samples.rows(), samples.columns());
+    let n_queries = new.unwrap_or(samples).columns();
+    let on_card = card.matrix(samples)?;
+    let queries_on_card = new.map(|new| card.matrix(new)).transpose()?;
+    let scaling = Scaling::new(card, &on_card, n, count)?;
+    let halved = scaling.halve(card, &on_card, n, count)?;
+    let halved_new = match &queries_on_card {
+        Some(new) => Some(scaling.halve(card, new, n, n_queries)?),
+        None => None,
+    };
+    let mut search = Search {
+        card,
+        samples: &on_card,
+        queries: queries_on_card.as_ref().unwrap_or(&on_card),
+        halved: &halved,
+        halved_queries: halved_new.as_ref().unwrap_or(&halved),
+        same: new.is_none(),
+        farthest: card.download(&halved.norms)?.into_iter().fold(0.0, f32::max).into(),
+        scaling: &scaling,
+        sizes: (n, count, n_queries),
+        k,
+        slots,
+        lists: card.zeros(n_queries * k)?,
+    };
+    search.run()?;
+    let lists = search.lists;
+    drop((halved, halved_new));
+    let found = card.download(&lists)?;
+    Ok(Found {
+        lists: found[..n_queries * k].to_vec(),
+        on_card: lists,
+        samples: on_card,
+        new: queries_on_card,
+        n_features: n,
+        n_queries,
+    })
+}
+
+impl Scaling {
+    /// Centred on the mean of the references, usual entries about one.
+    fn new<T: Multiplied>(
+        card: &Card,
+        samples: &CudaSlice<T>,
+        n: usize,
+        count: usize,
+    ) -> Result<Self> {
+        let (at, rows) = (card.at(samples), n);
+        let sums =
+            card.sums::<T>("feature_sums", rows, |parts| vec![int(n), long(count), at, parts])?;
+        let mean: Vec<f64> = sums.iter().map(|sum| sum / count.max(1) as f64).collect();
+        let mut tops = card.zeros::<f64>(1024)?;
+        let arguments = [at, long(n * count), card.at_mut(&mut tops)];
+        card.launch::<T>("entry_tops", Grid::parts(), &arguments)?;
+        let top = card.download(&tops)?.into_iter().fold(0.0, f64::max);
+        let centre = mean.iter().fold(0.0f64, |top, mean| top.max(mean.abs()));
+        let reach = (top + centre).max(f64::MIN_POSITIVE);
+        let energy = card.sums::<T>("entry_sums", 1, |parts| {
+            vec![Argument::Int(1), at, long(n * count), parts]
+        })?;
+        let usual = (energy[0] / (n * count).max(1) as f64).sqrt().max(reach / LARGEST);
+        let stride = n.next_multiple_of(8);
+        Ok(Self { mean: card.upload(&mean)?, scale: 1.0 / usual, stride })
+    }
+
+    fn halve<T: Multiplied>(
+        &self,
+        card: &Card,
+        samples: &CudaSlice<T>,
+        n: usize,
+        count: usize,
+    ) -> Result<Halved> {
+        let values = card.zeros::<u16>(self.stride * count)?;
+        let norms = card.zeros::<f32>(count)?;
+        let arguments = [
+            int(n),
+            int(self.stride),
+            long(count),
+            card.at(samples),
+            card.at(&self.mean),
+            Argument::Double(self.scale),
+            card.at(&values),
+            card.at(&norms),
+        ];
+        card.launch::<T>("halve", Grid::warps(count), &arguments)?;
+        Ok(Halved { values, norms })
+    }
+}
+
+struct Search<'a, T> {
+    card: &'a Card,
+    samples: &'a CudaSlice<T>,
+    queries: &'a CudaSlice<T>,
+    halved: &'a Halved,
+    halved_queries: &'a Halved,
+    same: bool,
+    /// The largest squared length of a reference, scaled.
+    farthest: f64,
+    scaling: &'a Scaling,
+    /// Features, references, queries.
+    sizes: (usize, usize, usize),
+    k: usize,
+    slots: usize,
+    lists: CudaSlice<u32>,
+}
+
+impl<T: Multiplied> Search<'_, T> {
+    fn run(&mut self) -> Result<()> {
+        let (_, count, n_queries) = self.sizes;
+        if n_queries == 0 || self.k == 0 {
+            return Ok(());
+        }
+        let (queries, references) = (QUERIES.min(n_queries), REFERENCES.min(count));
+        let size = 32 * self.slots;
+        let mut products = self.card.zeros::<f32>(queries * references)?;
+        let (mut distances, mut places) =
+            (self.card.zeros::<f32>(queries * size)?, self.card.zeros::<u32>(queries * size)?);
+        let mut doubtful = self.card.zeros::<u32>(n_queries)?;
+        for first in (0..n_queries).step_by(queries) {
+            let some = queries.min(n_queries - first);
+            self.candidates((first, some), &mut products, (&mut distances, &mut places))?;
+            self.confirm((first, some), (&distances, &places), &mut doubtful)?;
+        }
+        let doubtful = self.card.download(&doubtful)?;
+        let doubtful: Vec<u32> =
+            (0..n_queries as u32).filter(|q| doubtful[*q as usize] != 0).collect();
+        self.search_directly(&doubtful)
+    }
+
+    /// The candidates of some queries.
+    fn candidates(
+        &self,
+        (first, some): (usize, usize),
+        products: &mut CudaSlice<f32>,
+        (distances, places): (&mut CudaSlice<f32>, &mut CudaSlice<u32>),
+    ) -> Result<()> {
+        let (card, count) = (self.card, self.sizes.1);
+        let entries = some * 32 * self.slots;
+        let lists = [card.at_mut(distances), card.at_mut(places)];
+        card.launch::<T>(
+            "clear_lists",
+            Grid::entries(entries),
+            &[long(entries), lists[0], lists[1]],
+        )?;
+        for start in (0..count).step_by(REFERENCES) {
+            let rows = REFERENCES.min(count - start);
+            self.products((start, rows), (first, some), products)?;
+            let arguments = [
+                int(self.slots),
+                Argument::Int(i32::from(self.same)),
+                long(first),
+                long(some),
+                long(start),
+                int(rows),
+                card.at_mut(products),
+                card.at(&self.halved.norms),
+                lists[0],
+                lists[1],
+            ];
+            card.launch::<T>("offer", Grid::warps(some), &arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Products of half-precision samples, rows x queries.
+    fn products(
+        &self,
+        (start, rows): (usize, usize),
+        (first, some): (usize, usize),
+        products: &mut CudaSlice<f32>,
+    ) -> Result<()> {
+        let (stride, card) = (self.scaling.stride, self.card);
+        let address = |argument, entries: usize, size: usize| match argument {
+            Argument::Pointer(base) => base + (entries * size) as u64,
+            _ => 0,
+        };
+        let references = address(card.at(&self.halved.values), start * stride, 2);
+        let queries = address(card.at(&self.halved_queries.values), first * stride, 2);
+        let out = address(card.at_mut(products), 0, 4);
+        let (one, zero) = (1.0f32, 0.0f32);
+        let blas = card.blas();
+        // SAFETY: the arrays hold at least `start + rows` and `first + some` columns of `stride` halves, the
+        // tile `rows` times `some` floats; all live on this stream.
+        unsafe {
+            gemm_ex(
+                *blas.handle(),
+                cublasOperation_t::CUBLAS_OP_T,
+                cublasOperation_t::CUBLAS_OP_N,
+                rows as i32,
+                some as i32,
+                stride as i32,
+                (&raw const one).cast(),
+                references as *const _,
+                cudaDataType_t::CUDA_R_16F,
+                stride as i32,
+                queries as *const _,
+                cudaDataType_t::CUDA_R_16F,
+                stride as i32,
+                (&raw const zero).cast(),
+                out as *mut _,
+                cudaDataType_t::CUDA_R_32F,
+                rows as i32,
+                cublasComputeType_t::CUBLAS_COMPUTE_32F,
+                cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+            )
+        }
+        .map_err(|error| failed("a product", error))
+    }
+
+    /// Measures the candidates in full and marks the queries whose lists may be wrong.
+    fn confirm(
+        &mut self,
+        (first, some): (usize, usize),
+        (distances, places): (&CudaSlice<f32>, &CudaSlice<u32>),
+        doubtful: &mut CudaSlice<u32>,
+    ) -> Result<()> {
+        let (n, count, _) = self.sizes;
+        let card = self.card;
+        // Both factors of a product are rounded to half precision, their sum to single precision.
+        let of_products = 2.0 * (2.0 * HALF + HALF * HALF);
+        let of_sums = (2.0 * n as f64 + 8.0) * f64::from(f32::EPSILON);
+        let of_small = SMALLEST * (n as f64).sqrt();
+        let unit = 1.0 / (self.scaling.scale * self.scaling.scale);
+        let arguments = [
+            int(n),
+            int(self.k),
+            int(self.slots),
+            long(some),
+            long(count),
+            card.at(self.samples),
+            card.at(&self.queries.slice(first * n..)),
+            card.at(&self.halved_queries.norms.slice(first..)),
+            card.at(distances),
+            card.at(places),
+            Argument::Double(of_products),
+            Argument::Double(of_sums),
+            Argument::Double(of_small),
+            Argument::Double(self.farthest),
+            Argument::Double(unit),
+            card.at(&self.lists.slice(first * self.k..)),
+            card.at(&doubtful.slice(first..)),
+        ];
+        card.launch::<T>("confirm", Grid::warps(some), &arguments)
+    }
+
+    /// Lists by direct distances.
+    fn search_directly(&mut self, doubtful: &[u32]) -> Result<()> {
+        let (n, count, _) = self.sizes;
+        let card = self.card;
+        let room = (card.free()? / 4 / (8 * count.max(1))).clamp(1, DIRECT);
+        for some in doubtful.chunks(room) {
+            let chosen = card.upload(some)?;
+            let buffer = card.zeros::<f64>(some.len() * count)?;
+            let arguments = [
+                int(n),
+                int(self.k),
+                Argument::Int(i32::from(self.same)),
+                long(0),
+                long(count),
+                card.at(&chosen),
+                card.at(self.samples),
+                card.at(self.queries),
+                card.at(&buffer),
+                card.at(&self.lists),
+            ];
+            card.launch::<T>("direct", Grid(some.len(), super::card::BLOCK, 0), &arguments)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! The card against the processor. Where there is no card, only the error is tested: `cargo xtask gpu` runs the
+//! rest where there is one.
+
+use std::sync::Arc;
+
+use ssdl::classifier::ActivePoints;
+use ssdl::codes::{Coordinate, Quadratic};
+use ssdl::device::{self, Device};
+use ssdl::fit::{CodesUpdate, Silent};
+use ssdl::graph::lle::barycentres;
+use ssdl::graph::{GraphChoice, Neighbours};
+use ssdl::methods::{FitOptions, GraphSc, SsdlGa, Ussdl};
+use ssdl::prelude::*;
+use ssdl::random::{Purpose, stream};
+use ssdl::{Labels, Matrix, Model, Real, Result, Samples};
+
+/// The card, or `None` with a message that is tested here.
+fn card() -> Option<Arc<dyn Device>> {
+    match ssdl_gpu::open(0) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(std::env::var_os("SSDL_GPU_TESTS").is_none(), "{message}");
+            assert!(message.starts_with("device: "), "{message}");
+            assert!(
+                ["driver", "cuBLAS", "NVRTC", "card"].iter().any(|word| message.contains(word)),
+                "{message}"
+            );
+            None
+        }
+    }
+}
+
+/// Noisy points along curved arms, one for each class.
+fn arms<T: Real>(n: usize, count: usize, n_classes: usize, seed: u64) -> Matrix<T> {
+    use rand::RngExt;
+    let mut random = stream(seed, Purpose::Split);
+    Matrix::from_fn(n, count, |i, j| {
+        let (class, along) = (j % n_classes, (j / n_classes) as f64 * 0.013);
+        let phase = (class * 7 + i) as f64;
+        let noise: f64 = random.random_range(-0.5..0.5);
+        T::of((phase * 1.3 + along).sin() + 0.6 * (phase * 0.7 + 2.0 * along).cos() + 0.2 * noise)
+    })
+}
+
+fn labels(count: usize, n_classes: usize, per_class: usize) -> Labels {
+    let names = (0..n_classes).map(|c| format!("arm {c}")).collect();
+    let known = (0..count).map(|j| (j / n_classes < per_class).then_some(j % n_classes));
+    Labels::new(names, known.collect()).expect("classes exist")
+}
+
+fn lists(neighbours: &Neighbours) -> Vec<Vec<u32>> {
+    (0..neighbours.len()).map(|i| neighbours.of(i).to_vec()).collect()
+}
+
+fn on<R>(device: &Arc<dyn Device>, work: impl FnOnce() -> R) -> R {
+    device::lend(Some(device.clone()), work)
+}
+
+#[test]
+fn a_card_that_does_not_exist_is_refused() {
+    let error = ssdl_gpu::open(4000).err().expect("no machine has that many cards");
+    assert!(error.to_string().starts_with("device: "), "{error}");
+}
+
+fn same_neighbours<T: Real>(device: &Arc<dyn Device>, samples: &Matrix<T>, what: &str) {
+    for k in [1, 8, 20, 60, 100] {
+        let expected = lists(&Neighbours::within(samples, k));
+        let found = lists(&on(device, || Neighbours::within(samples, k)));
+        device::check().expect(what);
+        let wrong = expected.iter().zip(&found).filter(|(a, b)| a != b).count();
+        assert_eq!(wrong, 0, "{what}, k = {k}: {wrong} of {} lists differ", expected.len());
+    }
+}
+
+#[test]
+fn neighbours_are_those_of_the_processor() {
+    let Some(device) = card() else { return };
+    same_neighbours(&device, &arms::<f32>(40, 3000, 5, 1), "single");
+    same_neighbours(&device, &arms::<f64>(40, 2500, 5, 2), "double");
+    same_neighbours(&device, &arms::<f32>(1, 1500, 3, 3), "one feature");
+    same_neighbours(&device, &arms::<f32>(317, 1200, 3, 4), "an odd number of features");
+    // Duplicates and equal distances: ties go by index.
+    let grid = Matrix::from_fn(2, 2048, |i, j| ((j >> (4 * i)) % 16) as f32);
+    same_neighbours(&device, &grid, "a grid, each point eight times");
+    same_neighbours(&device, &Matrix::<f32>::from_fn(3, 1100, |_, _| 7.5), "all the same");
+    let mut far = arms::<f32>(10, 1500, 3, 5);
+    far.column_mut(700).iter_mut().for_each(|x| *x = 3e5);
+    same_neighbours(&device, &far, "one far away");
+    let tiny =
+        Matrix::from_fn(10, 1500, |i, j| far.column(j % 600)[i] * 1e-12 + (j / 600) as f32 * 1e-13);
+    same_neighbours(&device, &tiny, "tiny numbers");
+}
+
+#[test]
+fn new_samples_find_the_same_neighbours_and_weights() {
+    let Some(device) = card() else { return };
+    let (samples, new) = (arms::<f32>(30, 2500, 5, 1), arms::<f32>(30, 1300, 5, 9));
+    let expected = Neighbours::between(&samples, &new, 9);
+    let found = on(&device, || Neighbours::between(&samples, &new, 9));
+    assert_eq!(lists(&expected), lists(&found));
+    let weights = barycentres(&samples, &new, &expected);
+    let (lists, mixed) = device.single().mixtures(&samples, Some(&new), 9).expect("room");
+    assert_eq!(lists.len(), mixed.len());
+    let off = weights.iter().zip(&mixed).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(off < 2e-3, "{off}");
+}
+
+#[test]
+fn codes_are_those_of_the_processor() {
+    let Some(device) = card() else { return };
+    let samples = arms::<f64>(30, 1500, 5, 1);
+    let atoms = arms::<f64>(30, 90, 5, 7);
+    let gram = atoms.gram();
+    let rhs = Matrix::of_product(atoms.transposed(), samples.view());
+    for (sparsity, shifts) in [(0.5, Vec::new()), (4.0, Vec::new()), (0.01, vec![0.7; 1500])] {
+        let problem = Quadratic::individual(&gram, shifts.clone(), rhs.clone(), sparsity);
+        for problem in
+            [problem, Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative()]
+        {
+            let solver =
+                Coordinate { sweeps: 60, inner_sweeps: 20, tolerance: 1e-4, direct: false };
+            let mut expected = Matrix::zeros(90, 1500);
+            solver.minimise(&problem, &mut expected);
+            let mut found = Matrix::zeros(90, 1500);
+            on(&device, || solver.minimise(&problem, &mut found));
+            device::check().expect("room");
+            let (a, b) = (problem.value(&expected), problem.value(&found));
+            assert!((a - b).abs() <= 1e-5 * a.abs(), "{sparsity}: {a} {b}");
+            let (own, other) = (problem.gap(&found), problem.gap(&expected));
+            assert!(own < 1e-3 || own < 2.0 * other, "{sparsity}: gap {own}, processor {other}");
+        }
+    }
+}
+
+fn fitted<T: Real>(
+    method: &impl Learner,
+    device: Option<&Arc<dyn Device>>,
+    samples: &Matrix<T>,
+    scratch: bool,
+) -> Result<Model<T>> {
+    let labels = labels(samples.columns(), 5, 12);
+    let options = FitOptions {
+        calibrate: false,
+        prepare: "scale=3".parse().into_iter().collect(),
+        device: device.cloned(),
+        scratch: scratch.then(std::env::temp_dir),
+        ..FitOptions::default()
+    };
+    method.fit_with(Samples::new(samples.clone(), labels)?, &options, &mut Silent)
+}
+
+/// Objective within 0.1 %, predictions equal on 99.8 %, the same bits twice.
+fn agrees<T: Real>(method: &impl Learner, device: &Arc<dyn Device>, what: &str) {
+    let samples = arms::<T>(30, 3000, 5, 1);
+    let expected = fitted(method, None, &samples, false).expect(what);
+    let found = fitted(method, Some(device), &samples, false).expect(what);
+    let value = |model: &Model<T>| model.report().objective.total();
+    let (a, b) = (value(&expected), value(&found));
+    assert!(
+        (a - b).abs() <= 1e-3 * a.abs(),
+        "{what}: objective {a} on the processor, {b} on the card"
+    );
+    let new = arms::<T>(30, 2000, 5, 3);
+    let (a, b) = (expected.predict(new.clone()).expect(what), found.predict(new).expect(what));
+    let same = a.labels.iter().zip(&b.labels).filter(|(a, b)| a == b).count();
+    assert!(same >= 1996, "{what}: {same} of 2000 predictions are the same");
+    let again = fitted(method, Some(device), &samples, false).expect(what);
+    assert_eq!(
+        found.atoms().map(Matrix::as_slice),
+        again.atoms().map(Matrix::as_slice),
+        "{what}: other bits"
+    );
+    let parked = fitted(method, Some(device), &samples, true).expect(what);
+    let (a, b) = (value(&found), value(&parked));
+    assert!((a - b).abs() <= 1e-5 * a.abs(), "{what}: {b} block by block, {a} at once");
+}
+
+#[test]
+fn fits_agree_with_the_processor() {
+    let Some(device) = card() else { return };
+    let plain = SsdlGa::new().n_atoms(80);
+    agrees::<f32>(&plain, &device, "ssdl-ga");
+    agrees::<f64>(&plain, &device, "ssdl-ga, double");
+    agrees::<f32>(&plain.clone().active_points(ActivePoints::Frozen), &device, "frozen");
+    for graph in [GraphChoice::Heat, GraphChoice::Learnt, GraphChoice::Expressive] {
+        agrees::<f32>(&plain.clone().graph(graph), &device, graph.name());
+    }
+    agrees::<f32>(&plain.clone().sparsity(0.02).n_atoms(150), &device, "wide working sets");
+    agrees::<f32>(&Ussdl::new().n_atoms(80), &device, "ussdl");
+    agrees::<f32>(&GraphSc::new().n_atoms(80), &device, "graph-sc");
+}
+
+#[test]
+fn what_the_card_has_not_is_said() {
+    let Some(device) = card() else { return };
+    let samples = arms::<f32>(30, 1500, 5, 1);
+    let fista = SsdlGa::new().n_atoms(40).coder(CodesUpdate::Fista);
+    let error = fitted(&fista, Some(&device), &samples, false).err().expect("no such coder");
+    assert!(error.to_string().contains("coder=coordinate"), "{error}");
+    let many = SsdlGa::new().n_atoms(40).n_neighbors(400);
+    let error = fitted(&many, Some(&device), &samples, false).err().expect("too many");
+    assert!(error.to_string().contains("400 neighbours"), "{error}");
+}
