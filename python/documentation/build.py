@@ -39,6 +39,7 @@ MODULES = {
     "datasets": ("Data sets", "ssdl.datasets"),
     "plotting": ("Plots", "ssdl.plotting"),
     "progress": ("Progress", "ssdl.progress"),
+    "dask": ("Clusters", "ssdl.dask"),
     "errors": ("Errors and warnings", "ssdl.errors"),
 }
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")

@@ -608,16 +608,22 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         graph: Graph | None = None,
         start: _ssdl.Model | None = None,
         shared: bool = True,
+        elsewhere: dict[str, Any] | None = None,
     ) -> Self:
         """Call the library; if it fails, the estimator stays as it was.
 
         Rows that are ``shared`` with the caller are used again only if nothing was written to them.
+        With ``elsewhere`` they are only those that the model keeps: their preparation, and who
+        carries all of them.
         """
         request = self._request(labels) | {
             "graph": given(graph, len(rows)),
             "start": start,
             "sample_weight": weights.numbers(),
+            "preparation": None,
+            "crew": None,
         }
+        request |= elsewhere or {}
         some = np.ascontiguousarray(weights.kept_rows(rows))
         indices = np.ascontiguousarray(weights.kept_rows(labels.indices))
         model, notices = _ssdl.fit(some, indices, request, self._report())

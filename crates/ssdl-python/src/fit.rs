@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use ssdl::fit::parts::Crew;
 use ssdl::methods::{self, FitOptions};
 use ssdl::model::Naming;
 use ssdl::samples::weights::ClassWeight;
@@ -14,6 +15,8 @@ use crate::device;
 use crate::error::OrRaise;
 use crate::graph::GivenGraph;
 use crate::model::FittedModel;
+use crate::parts::PythonCrew;
+use crate::prepare::Prepared;
 use crate::worker;
 
 /// The settings of a fit, a dictionary in Python.
@@ -36,6 +39,11 @@ pub struct Request<'py> {
     sample_weight: Option<Vec<f64>>,
     graph: Option<GivenGraph<'py>>,
     start: Option<Py<FittedModel>>,
+    /// Steps that are fitted already, in place of `prepare`.
+    preparation: Option<Prepared<'py>>,
+    /// Who carries the samples, if they lie in several parts; those given are then the ones that the model
+    /// keeps.
+    crew: Option<Bound<'py, PyAny>>,
     feature_names: Option<Vec<String>>,
     label_type: Option<String>,
 }
@@ -109,6 +117,11 @@ fn fit_in<T: Precise>(
         Some(model) => Some(T::same(&model.get().0)?.clone()),
         None => None,
     };
+    if let Some(prepared) = request.preparation {
+        options.preparation = Some(prepared.restore(py)?);
+    }
+    let crew = request.crew.as_ref().map(PythonCrew::new).transpose()?.map(Arc::new);
+    options.crew = crew.clone().map(|crew| crew as Arc<dyn Crew>);
     let knobs = request.knobs;
     let naming = Naming { features: request.feature_names, label_type: request.label_type };
     let (model, notices) = worker::run(py, report, move |watch| -> Result<Model<T>> {
@@ -118,5 +131,8 @@ fn fit_in<T: Precise>(
         }
         method.fit(&knobs, samples, &options, watch)?.named(naming)
     })?;
+    if let Some(exception) = crew.and_then(|crew| crew.raised()) {
+        return Err(exception);
+    }
     Ok((FittedModel(T::any(model.or_raise(py)?)), notices))
 }

@@ -14,6 +14,7 @@ mod graph;
 mod labelling;
 mod look;
 mod model;
+mod parts;
 mod prepare;
 mod program;
 mod register;
@@ -36,6 +37,10 @@ mod _ssdl {
     use crate::look::{explain, report};
     #[pymodule_export]
     use crate::model::FittedModel;
+    #[pymodule_export]
+    use crate::parts::{
+        PyPart, part_cuts, part_neighbours, part_of, part_rows, part_touching, prepare_chosen,
+    };
     #[pymodule_export]
     use crate::prepare::{prepare_apply, prepare_fit};
     #[pymodule_export]

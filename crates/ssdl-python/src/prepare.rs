@@ -22,6 +22,20 @@ pub struct Prepared<'py> {
     tensors: HashMap<String, Rows<'py>>,
 }
 
+impl Prepared<'_> {
+    /// The fitted steps.
+    pub fn restore<T: Precise>(self, py: Python<'_>) -> PyResult<Pipeline<T>> {
+        let Prepared { steps, n_features, image, tensors } = self;
+        let mut known: HashMap<String, Matrix<T>> = HashMap::new();
+        for (name, tensor) in tensors {
+            known.insert(name, columns(&T::rows(tensor)?)?);
+        }
+        let plans = plans(&steps).or_raise(py)?;
+        let find = &mut |name: &str| known.remove(name);
+        Pipeline::restore(&plans, n_features, image, find).or_raise(py)
+    }
+}
+
 fn plans(steps: &[String]) -> Result<Vec<StepChoice>> {
     steps.iter().map(|text| text.parse()).collect()
 }
@@ -46,7 +60,7 @@ pub fn prepare_fit<'py>(
     })
 }
 
-fn described<'py, T: Precise>(
+pub fn described<'py, T: Precise>(
     py: Python<'py>,
     pipeline: &Pipeline<T>,
     n_features: usize,
@@ -83,14 +97,7 @@ fn apply<'py, T: Precise>(
     prepared: Prepared<'py>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Prepared { steps, n_features, image, tensors } = prepared;
-    let mut known: HashMap<String, Matrix<T>> = HashMap::new();
-    for (name, tensor) in tensors {
-        known.insert(name, columns(&T::rows(tensor)?)?);
-    }
-    let plans = plans(&steps).or_raise(py)?;
-    let find = &mut |name: &str| known.remove(name);
-    let pipeline = Pipeline::restore(&plans, n_features, image, find).or_raise(py)?;
+    let pipeline = prepared.restore::<T>(py)?;
     let parts = Parts::new(samples);
     let (n_samples, n_prepared) = (parts.n_samples(), pipeline.n_prepared());
     let work = move |part, values: &mut Vec<T>| {

@@ -10,6 +10,8 @@ use std::hint::black_box;
 
 use crate::codes::{Coder, Coordinate, Encoder};
 use crate::fit::DictionaryLearner;
+use crate::fit::parts::{Cuts, InProcess, Part, Rows};
+use crate::graph::blocks::{mixtures_from, nearest_in_block};
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
@@ -81,6 +83,21 @@ fn each<T: Real>() {
         Given::<T>::edges as *const (),
         Given::<T>::mixtures as *const (),
         Given::<T>::neighbours as *const (),
+        Part::<T>::new as *const (),
+        Part::<T>::step as *const (),
+        Part::<T>::outgoing as *const (),
+        Part::<T>::scores as *const (),
+        Part::<T>::to_bytes as *const (),
+        Part::<T>::from_bytes as *const (),
+        Cuts::<T>::new as *const (),
+        Cuts::<T>::parts_of as *const (),
+        Cuts::<T>::to_bytes as *const (),
+        Cuts::<T>::from_bytes as *const (),
+        Rows::<T>::to_bytes as *const (),
+        Rows::<T>::from_bytes as *const (),
+        InProcess::<T>::new as *const (),
+        nearest_in_block::<T> as *const (),
+        mixtures_from::<T> as *const (),
         Neighbours::within::<T> as *const (),
         Neighbours::between::<T> as *const (),
         Neighbours::nearby::<T> as *const (),

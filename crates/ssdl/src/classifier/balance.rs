@@ -113,8 +113,8 @@ pub(crate) fn scale_columns<T: Real>(votes: &mut Matrix<T>, factors: &[f64]) {
     }
 }
 
-/// The share of each class in all votes, by weight, once these are scaled.
-fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
+/// The votes for each class, by weight, once they are scaled.
+pub(crate) fn class_sums<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
     let n_classes = votes.rows();
     let parts: Vec<Vec<f64>> = weights
         .par_chunks(CHUNK)
@@ -134,7 +134,17 @@ fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) ->
     for part in &parts {
         shares.iter_mut().zip(part).for_each(|(share, sum)| *share += sum);
     }
-    let all: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|share| *share /= if all > 0.0 { all } else { 1.0 });
     shares
+}
+
+/// The share of each class in all votes, by weight, once these are scaled.
+fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
+    as_shares(class_sums(votes, weights, factors))
+}
+
+/// Each as a share of all.
+pub(crate) fn as_shares(mut sums: Vec<f64>) -> Vec<f64> {
+    let all: f64 = sums.iter().sum();
+    sums.iter_mut().for_each(|sum| *sum /= if all > 0.0 { all } else { 1.0 });
+    sums
 }

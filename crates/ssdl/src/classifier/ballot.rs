@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use super::balance::class_sums;
 use super::membership::{Shares, class_errors, membership_of_errors};
 use super::{Balance, Outlook, scale};
 use crate::Real;
@@ -37,6 +38,11 @@ impl<T: Real> Ballot<T> {
         let prior = vec![1.0 / n_classes as f64; n_classes];
         let balance = Balance { prior, strength: 0.0 };
         Self { weights: vec![T::one(); n_samples], balance, sharpness }
+    }
+
+    /// From its parts: the weight of each sample, where votes are moved, and $r$.
+    pub(crate) fn of_parts(weights: Vec<T>, balance: Balance, sharpness: f64) -> Self {
+        Self { weights, balance, sharpness }
     }
 
     /// As the labels suggest. Where the user's weights make all classes count the same, the labels are
@@ -82,6 +88,16 @@ impl<T: Real> Ballot<T> {
     #[inline(never)]
     pub fn shares(&self, scores: &Matrix<T>, assigned: &[Option<usize>]) -> Shares<T> {
         let factors = (self.balance.strength > 0.0).then(|| self.factors(scores, assigned));
+        self.scaled_shares(scores, assigned, factors.as_deref())
+    }
+
+    /// The same with factors that are already known.
+    pub(crate) fn scaled_shares(
+        &self,
+        scores: &Matrix<T>,
+        assigned: &[Option<usize>],
+        factors: Option<&[f64]>,
+    ) -> Shares<T> {
         let mut of_class = Matrix::zeros(scores.rows(), scores.columns());
         let mut total = self.weights.clone();
         let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
@@ -94,7 +110,7 @@ impl<T: Real> Ballot<T> {
                     return;
                 }
                 self.vote(scores.column(j), p);
-                factors.iter().for_each(|factors| scale(p, factors));
+                factors.into_iter().for_each(|factors| scale(p, factors));
                 let mut sum = 0.0;
                 for (share, p) in column.iter_mut().zip(&*p) {
                     let power = p.powf(self.sharpness);
@@ -115,6 +131,27 @@ impl<T: Real> Ballot<T> {
 
     /// The factor of each class that brings all votes near the prior.
     fn factors(&self, scores: &Matrix<T>, assigned: &[Option<usize>]) -> Vec<f64> {
+        let (votes, weights) = self.votes(scores, assigned);
+        self.balance.factors(&votes, &weights)
+    }
+
+    /// The votes for each class, by weight, once they are scaled.
+    pub(crate) fn class_sums(
+        &self,
+        scores: &Matrix<T>,
+        assigned: &[Option<usize>],
+        factors: &[f64],
+    ) -> Vec<f64> {
+        let (votes, weights) = self.votes(scores, assigned);
+        class_sums(&votes, &weights, factors)
+    }
+
+    /// $P$ of the unlabelled samples, and their weights.
+    pub(crate) fn votes(
+        &self,
+        scores: &Matrix<T>,
+        assigned: &[Option<usize>],
+    ) -> (Matrix<T>, Vec<f64>) {
         let open: Vec<usize> = (0..assigned.len()).filter(|&j| assigned[j].is_none()).collect();
         let mut votes = scores.select_columns(&open);
         votes.par_columns_mut().with_min_len(CHUNK).for_each_init(
@@ -124,8 +161,8 @@ impl<T: Real> Ballot<T> {
                 column.iter_mut().zip(&*p).for_each(|(out, &p)| *out = T::of(p));
             },
         );
-        let weights: Vec<f64> = open.iter().map(|&j| self.weights[j].wide()).collect();
-        self.balance.factors(&votes, &weights)
+        let weights = open.iter().map(|&j| self.weights[j].wide()).collect();
+        (votes, weights)
     }
 }
 

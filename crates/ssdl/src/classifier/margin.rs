@@ -193,7 +193,7 @@ impl<T: Real> Points<T> for InMemory<'_, T> {
 
 /// $\sum_iw_i\tilde a_i\tilde a_i^\top+\rho I$, $\tilde a=[a;1]$. Cost $s_i^2/2$ per sample with $s_i$
 /// nonzero coefficients.
-fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
+pub(crate) fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
     let p = codes.columns();
     let inner = second_moments(codes, Some(weight));
     let mut sums = vec![T::zero(); p + 1];
@@ -208,7 +208,7 @@ fn weighted_gram<T: Real>(codes: &Csr<T>, weight: &[T], rho: T) -> Matrix<T> {
 }
 
 /// Column $c$: $\sum_j\mathcal G_{cj}\tilde a_j$.
-fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T> {
+pub(crate) fn augmented_targets<T: Real>(codes: &Matrix<T>, target: &Matrix<T>) -> Matrix<T> {
     let p = codes.rows();
     // In this order the result is wide, and its panels keep several threads busy.
     let product = Matrix::of_product(target.view(), codes.transposed());

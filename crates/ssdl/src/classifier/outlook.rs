@@ -72,11 +72,7 @@ impl Outlook {
         let found = least.as_ref().map_or(paper, |one| one.strength);
         let vote = match knobs.unlabelled_weight {
             AutoOr::Exactly(weight) => weight,
-            AutoOr::Auto => {
-                let labelled = labels.n_labelled() as f64;
-                let open = (labels.len() as f64 - labelled).max(1.0);
-                (MAX_RATIO * labelled / open).min(1.0) * trust
-            }
+            AutoOr::Auto => vote_by_counts(labels.len(), labels.n_labelled()) * trust,
         };
         let prior = match knobs.prior {
             Prior::Estimated => {
@@ -87,6 +83,28 @@ impl Outlook {
         let strength = paper.powf(trust) * found.powf(1.0 - trust);
         Ok(Self { strength, vote, prior, balance: knobs.balance })
     }
+
+    /// The same where these labels are those of a sample: with the number of all samples, and how many of
+    /// them are labelled.
+    pub(crate) fn among(
+        mut self,
+        knobs: &MarginKnobs,
+        labels: &Labels,
+        (all, labelled): (usize, usize),
+    ) -> Self {
+        let is_found = knobs.voting == Voting::Measured && knobs.unlabelled_weight == AutoOr::Auto;
+        if is_found && (all, labelled) != (labels.len(), labels.n_labelled()) {
+            let trust = self.vote / vote_by_counts(labels.len(), labels.n_labelled());
+            self.vote = vote_by_counts(all, labelled) * trust;
+        }
+        self
+    }
+}
+
+/// The weight of a vote where neighbours foretell labels as well as a linear classifier.
+fn vote_by_counts(all: usize, labelled: usize) -> f64 {
+    let open = (all as f64 - labelled as f64).max(1.0);
+    (MAX_RATIO * labelled as f64 / open).min(1.0)
 }
 
 /// The class shares of unlabelled samples as a ridge classifier sees them that was fitted with all

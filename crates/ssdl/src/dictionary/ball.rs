@@ -43,22 +43,8 @@ pub(crate) fn revive_from<T: Real>(
     moments: &Matrix<T>,
     radius: T,
 ) -> (usize, usize) {
-    revive_by(atoms, (samples, energy), moments, radius, |atoms| {
-        let mut residuals = Vec::with_capacity(samples.columns());
-        samples.each_block(|first, block| {
-            let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
-                left.clear();
-                left.extend_from_slice(block.column(at));
-                let code = codes.column(first + at).iter().enumerate();
-                for (k, &a) in code.filter(|(_, a)| **a != T::zero()) {
-                    axpy(-a, atoms.column(k), left);
-                }
-                squared_norm(left)
-            });
-            residuals.par_extend(each);
-        });
-        residuals
-    })
+    let residuals = |atoms: &Matrix<T>| squared_residuals(atoms, samples, codes);
+    revive_by(atoms, (samples, energy), moments, radius, residuals)
 }
 
 /// The same from the squared residual $\lVert x_j-Da_j\rVert^2$ of each sample, which is asked for only where an
@@ -70,27 +56,75 @@ pub fn revive_by<T: Real>(
     radius: T,
     residuals: impl FnOnce(&Matrix<T>) -> Vec<f64>,
 ) -> (usize, usize) {
-    let dead: Vec<usize> =
-        (0..atoms.columns()).filter(|&k| moments.column(k)[k] == T::zero()).collect();
+    let dead = unused(moments);
     if dead.is_empty() {
         return (0, 0);
     }
-    let mut residuals: Vec<(f64, usize)> =
-        residuals(atoms).into_iter().enumerate().map(|(j, residual)| (residual, j)).collect();
-    residuals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let floor = 1e-10 * energy / samples.columns() as f64;
+    let worst = worst_of(residuals(atoms), dead.len());
+    let worst = worst.into_iter().map(|(residual, j)| (residual, samples.select(&[j]).into_vec()));
+    let floor = residual_floor(energy, samples.columns());
+    (dead.len(), replace(atoms, &dead, worst, floor, radius))
+}
+
+/// Atoms whose coefficients are all zero, from $AA^\top$.
+pub(crate) fn unused<T: Real>(moments: &Matrix<T>) -> Vec<usize> {
+    (0..moments.columns()).filter(|&k| moments.column(k)[k] == T::zero()).collect()
+}
+
+/// Squared length of a residual below which there is nothing to learn from it.
+pub(crate) fn residual_floor(energy: f64, n_samples: usize) -> f64 {
+    1e-10 * energy / n_samples as f64
+}
+
+/// $\lVert x_j-Da_j\rVert^2$ of each sample.
+pub(crate) fn squared_residuals<T: Real>(
+    atoms: &Matrix<T>,
+    samples: Held<'_, T>,
+    codes: &Matrix<T>,
+) -> Vec<f64> {
+    let mut residuals = Vec::with_capacity(samples.columns());
+    samples.each_block(|first, block| {
+        let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
+            left.clear();
+            left.extend_from_slice(block.column(at));
+            let code = codes.column(first + at).iter().enumerate();
+            for (k, &a) in code.filter(|(_, a)| **a != T::zero()) {
+                axpy(-a, atoms.column(k), left);
+            }
+            squared_norm(left)
+        });
+        residuals.par_extend(each);
+    });
+    residuals
+}
+
+/// At most `count` of the largest residuals with their samples, worst first, ties by index.
+pub(crate) fn worst_of(residuals: Vec<f64>, count: usize) -> Vec<(f64, usize)> {
+    let mut all: Vec<(f64, usize)> =
+        residuals.into_iter().enumerate().map(|(j, residual)| (residual, j)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    all.truncate(count);
+    all
+}
+
+/// Replaces the atoms named by samples of at least this residual, scaled to the radius; returns how many.
+pub(crate) fn replace<T: Real>(
+    atoms: &mut Matrix<T>,
+    dead: &[usize],
+    worst: impl Iterator<Item = (f64, Vec<T>)>,
+    floor: f64,
+    radius: T,
+) -> usize {
     let mut revived = 0;
-    for (&k, &(residual, j)) in dead.iter().zip(&residuals) {
+    for (&k, (residual, source)) in dead.iter().zip(worst) {
         if residual <= floor {
             break;
         }
-        let source = samples.select(&[j]);
-        let factor = radius / T::of(source.squared_norm().sqrt());
+        let factor = radius / T::of(squared_norm(&source).sqrt());
         if factor.is_finite() {
-            let source = source.as_slice();
-            atoms.column_mut(k).iter_mut().zip(source).for_each(|(d, &x)| *d = x * factor);
+            atoms.column_mut(k).iter_mut().zip(&source).for_each(|(d, &x)| *d = x * factor);
             revived += 1;
         }
     }
-    (dead.len(), revived)
+    revived
 }

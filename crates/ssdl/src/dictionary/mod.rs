@@ -13,8 +13,8 @@ mod recursive;
 mod ridge;
 mod smooth;
 
-pub(crate) use ball::revive_from;
 pub use ball::{project, revive, revive_by};
+pub(crate) use ball::{replace, residual_floor, revive_from, squared_residuals, unused, worst_of};
 pub use block::Block;
 pub(crate) use blocks::to_length_one;
 pub use blocks::{Blocks, Energies, nearness_to_classes};

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
+use super::parts::Crew;
 use super::{KeptSamples, Sizes, Stop};
 use crate::classifier::{Calibration, Decision, Known, Verdict};
 use crate::codes::Coder;
@@ -28,6 +29,8 @@ pub struct Given<'a, T> {
     pub graph: Option<&'a dyn Graph<T>>,
     /// Where to begin, from an earlier fit; its sizes may not fit.
     pub start: Option<&'a Start<T>>,
+    /// Who carries all samples, if they lie in several parts: these are then the ones that the model keeps.
+    pub crew: Option<&'a dyn Crew>,
     /// Seed of everything random.
     pub seed: u64,
 }

@@ -22,7 +22,7 @@ pub(crate) use class_blocks::{
 pub(crate) use coupled::{Coupled, GRAPH_NOT_USED};
 pub use coupled::{
     CouplingKnobs, CouplingSetters, FIRST_CODES, FirstCodes, Global, Holder, Holding, MOMENTUM,
-    Weights,
+    Weights, parts,
 };
 pub(crate) use doubts::{scale_of_features, swallowed};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};

@@ -54,14 +54,18 @@ crate::knobs! {
 }
 
 impl SolverKnobs {
+    /// Coordinate descent as the knobs want it.
+    pub(crate) fn coordinate(&self) -> Coordinate {
+        let sweeps = if self.coder_steps == 0 { 1 } else { self.coder_steps };
+        Coordinate { sweeps, inner_sweeps: 4, tolerance: self.coder_tolerance, direct: false }
+    }
+
     /// The solver of the coding step; `seed` orders the batches.
     pub(crate) fn codes<T: Real>(&self, seed: u64) -> Box<dyn Descent<T>> {
         let steps = |default| if self.coder_steps == 0 { default } else { self.coder_steps };
         let tolerance = self.coder_tolerance;
         match self.coder {
-            CodesUpdate::Coordinate => {
-                Box::new(Coordinate { sweeps: steps(1), inner_sweeps: 4, tolerance, direct: false })
-            }
+            CodesUpdate::Coordinate => Box::new(self.coordinate()),
             CodesUpdate::Fista => Box::new(Fista { iterations: steps(50), tolerance }),
             CodesUpdate::Batches => Box::new(Batches {
                 size: self.batch_size,

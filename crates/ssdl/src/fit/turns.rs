@@ -157,6 +157,11 @@ impl<'a> Turns<'a> {
         if self.tell(step, None) == Flow::Stop { Err(Error::Cancelled) } else { Ok(()) }
     }
 
+    /// Goes on after an iteration of an earlier fit.
+    pub(crate) fn go_on(&mut self, iteration: usize) {
+        self.iteration = iteration;
+    }
+
     /// Records the start: from here on a cancelled fit has a result.
     ///
     /// # Errors

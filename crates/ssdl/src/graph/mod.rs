@@ -1,6 +1,7 @@
 //! 2. Which samples are near each other: the graph that keeps their shape in the codes.
 
 mod attachment;
+pub mod blocks;
 mod by_class;
 mod distances;
 mod equal;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::{Learner, hidden};
 use crate::classifier::Calibration;
 use crate::device::Device;
+use crate::fit::parts::Crew;
 use crate::fit::{
     GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, preparation,
     scale_of_features, swallowed,
@@ -45,6 +46,9 @@ pub struct FitOptions<T> {
     /// A folder for a file of the prepared samples: once the graph is built they are read from there, a
     /// block at a time, and take no memory. Methods that need them in memory say so and keep them there.
     pub scratch: Option<PathBuf>,
+    /// Who carries the samples, if they lie in several parts: the samples of the fit are then only those that the
+    /// model keeps, with all labels among them. Few methods can.
+    pub crew: Option<Arc<dyn Crew>>,
     /// How much each sample counts in the classifier's loss, 0 or more; only ratios matter. Samples of
     /// weight zero are left out altogether: the model knows only the others, in their order.
     pub sample_weight: Option<Vec<f64>>,
@@ -68,6 +72,7 @@ impl<T: Real> Default for FitOptions<T> {
             calibrate: true,
             image: None,
             scratch: None,
+            crew: None,
             sample_weight: None,
             class_weight: None,
             device: None,
@@ -109,12 +114,19 @@ fn learn<K: Learner, T: Real>(
     check_scale(&samples, watch);
     let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
     let start = start.as_deref();
+    let crew = options.crew.as_deref();
     let mut given =
-        Given { samples, parked: None, labels, weights, graph, start, seed: options.seed };
+        Given { samples, parked: None, labels, weights, graph, start, crew, seed: options.seed };
     let mut knobs = knobs.clone();
     knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
     let sizes = given.sizes();
-    let scratch = options.scratch.as_deref();
+    if crew.is_some() && !knobs.can_be_in_parts() {
+        return Err(Error::Samples(format!(
+            "`{}` cannot learn from samples in several parts; `ssdl-ga` and `ussdl` can",
+            K::DESCRIPTION.name
+        )));
+    }
+    let scratch = options.scratch.as_deref().filter(|_| crew.is_none());
     let folder = scratch.filter(|_| knobs.can_park(&sizes));
     let sizes = Sizes { are_parked: folder.is_some(), ..sizes };
     let needed = knobs.bytes(&sizes);

@@ -76,6 +76,7 @@ impl Hidden {
                 weights: given.weights.without_classes(&out, &given.labels),
                 graph: given.graph,
                 start: None,
+                crew: None,
                 seed: given.seed,
             };
             let learnt = turns.aside(|turns| method.reduced(&part).learn(&part, turns))?;
@@ -111,6 +112,7 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
         weights: given.weights.select(&chosen),
         graph: given.graph.filter(|_| all),
         start: None,
+        crew: None,
         seed: given.seed,
     })
 }

@@ -115,6 +115,11 @@ pub trait Learner: Knobbed {
         false
     }
 
+    /// Whether the samples may lie in several parts ([`Given::crew`]).
+    fn can_be_in_parts(&self) -> bool {
+        false
+    }
+
     /// Whether [`learn`](Learner::learn) can read the samples from a file ([`Given::held`]), given the graph
     /// of [`connect`](Learner::connect).
     fn can_park(&self, sizes: &Sizes) -> bool {

@@ -146,6 +146,10 @@ impl Learner for SsdlGa {
         true
     }
 
+    fn can_be_in_parts(&self) -> bool {
+        true
+    }
+
     fn can_park(&self, sizes: &Sizes) -> bool {
         self.coupled(sizes).can_park()
     }

@@ -70,6 +70,10 @@ impl Learner for Ussdl {
         true
     }
 
+    fn can_be_in_parts(&self) -> bool {
+        true
+    }
+
     fn can_park(&self, sizes: &Sizes) -> bool {
         self.coupled(sizes).can_park()
     }

@@ -17,6 +17,7 @@ mod given;
 mod graph_methods;
 mod hostile_files;
 mod image_preparation;
+mod in_parts;
 mod interrupted;
 mod kept;
 mod kernels;

@@ -1,12 +1,14 @@
 //! How an alternation begins: the graph, the first atoms, codes and classifier.
 
 use super::holder::{FirstCodes, Global, Holder, Holding};
+use super::parts::{self, Parts};
 use super::per_sample::PerSample;
 use super::{Alternation, Coupled, Terms};
 use crate::classifier::{Ballot, MarginKnobs, Outlook, Voting, ridge};
 use crate::dictionary::{init, project};
 use crate::fit::{Given, SolverKnobs, Start, Stop, Tie, Turns};
-use crate::graph::{Connected, Laplacian};
+use crate::graph::{Attachment, Connected, GraphChoice, Laplacian, Rule};
+use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result, device};
 
 /// The state before the first iteration.
@@ -58,6 +60,13 @@ impl Coupled<'_> {
     ) -> Result<Beginning<T>> {
         let max_iterations = self.solver.max_iterations;
         let start = self.fitting_start(given);
+        if let Some(connected) = self.connected_elsewhere(given, turns)? {
+            return Ok(Beginning {
+                connected: Some(connected),
+                reconstructions: None,
+                start: None,
+            });
+        }
         let Some((coupling, knobs)) = self.graph() else {
             if given.graph.is_some() {
                 turns.notice(GRAPH_NOT_USED);
@@ -83,6 +92,35 @@ impl Coupled<'_> {
             Ok(built)
         })?;
         Ok(Beginning { connected: Some(connected), reconstructions, start })
+    }
+
+    /// How new samples join where the training samples are in several parts, with their graph; `None` where
+    /// they are here, or there is no graph.
+    fn connected_elsewhere<T: Real>(
+        &self,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Option<Connected<T>>> {
+        let (Some(_), Some((coupling, knobs))) = (given.crew, self.graph()) else {
+            return Ok(None);
+        };
+        let refuse = |name: &str, got: &str, allowed: &str| {
+            let allowed = format!("{allowed} for samples in several parts");
+            Err(Error::Knob { name: name.into(), got: got.into(), allowed })
+        };
+        if knobs.graph != GraphChoice::Lle {
+            return refuse("graph", "another", "`lle`");
+        }
+        if coupling.denoise > 0 {
+            return refuse("denoise", "above 0", "0");
+        }
+        if knobs.normalise_trace {
+            return refuse("normalise_trace", "true", "`false`");
+        }
+        turns.graph(self.solver.max_iterations, |_| Ok(()))?;
+        let laplacian = Laplacian::from_factor(Csr::from_rows(0, std::iter::empty::<Vec<_>>()));
+        let attachment = Attachment::new(Rule::Lle { n_neighbors: knobs.n_neighbors });
+        Ok(Some(Connected { laplacian, attachment }))
     }
 
     /// The given start, if it has the right size.
@@ -123,17 +161,27 @@ impl Coupled<'_> {
     ) -> Result<Alternation<'a, T>> {
         let (samples, labels) = (given.held(), &given.labels);
         let radius = T::of(self.solver.atom_norm);
-        let (atoms, codes) = match start {
+        let earlier = match given.crew {
+            Some(crew) => parts::earlier(crew)?,
+            None => None,
+        };
+        let (atoms, codes) = match start.filter(|_| given.crew.is_none()) {
             Some(Start { mut atoms, codes }) => {
                 (0..atoms.columns()).for_each(|k| project(atoms.column_mut(k), radius));
                 (atoms, Some(codes))
             }
-            None => (self.first_atoms(given, turns)?, None),
+            None => match &earlier {
+                Some((_, Global { atoms, .. })) => (atoms.clone(), None),
+                None => (self.first_atoms(given, turns)?, None),
+            },
         };
         let voting = Voting::Paper;
         let fallback = MarginKnobs { discrimination: 0.0, voting, ..MarginKnobs::new() };
         let knobs = self.classes.unwrap_or(&fallback);
-        let outlook = Outlook::of_held(knobs, samples, labels)?;
+        let mut outlook = Outlook::of_held(knobs, samples, labels)?;
+        if let Some(crew) = given.crew {
+            outlook = outlook.among(knobs, labels, crew.counts());
+        }
         let strength = outlook.strength;
         let holding = Holding {
             samples,
@@ -146,15 +194,25 @@ impl Coupled<'_> {
             seed: given.seed,
         };
         let codes = codes.map_or(FirstCodes::Lasso(&atoms), FirstCodes::Given);
-        let mut holder = hold(holding, codes)?;
-        let classifier = ridge(
-            &holder.codes_of(&labels.labelled()),
-            &labels.known_classes(),
-            &given.label_weights(),
-            labels.classes().len(),
-            T::of(strength),
-        )?;
+        let mut holder = match given.crew {
+            Some(crew) => Box::new(Parts::hold(crew, holding, &codes, earlier.is_some())?),
+            None => hold(holding, codes)?,
+        };
+        let classifier = match earlier {
+            Some((iteration, Global { classifier, .. })) => {
+                turns.go_on(iteration);
+                classifier
+            }
+            None => ridge(
+                &holder.codes_of(&labels.labelled()),
+                &labels.known_classes(),
+                &given.label_weights(),
+                labels.classes().len(),
+                T::of(strength),
+            )?,
+        };
         holder.begin(&classifier);
+        holder.check()?;
         let global = Global { gram: atoms.gram(), atoms, classifier };
         let statistics = holder.statistics();
         let mut run = Alternation {

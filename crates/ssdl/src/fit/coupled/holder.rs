@@ -13,6 +13,7 @@ use crate::samples::{Held, Labels};
 use crate::{Matrix, Real, Result};
 
 /// Small: $n\times p$, $p\times p$, $p\times C$.
+#[derive(Clone)]
 pub struct Global<T> {
     /// $D$.
     pub atoms: Matrix<T>,
@@ -127,6 +128,15 @@ pub trait Holder<T: Real> {
     /// # Errors
     /// The first read, copy or computation that failed.
     fn check(&self) -> Result<()>;
+
+    /// Keeps what a later fit would need to go on after this iteration, where there is a place for it.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    fn keep(&mut self, iteration: usize, global: &Global<T>) -> Result<()> {
+        let _ = (iteration, global);
+        Ok(())
+    }
 
     /// The codes, $p\times N$, and how the samples vote.
     fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>);

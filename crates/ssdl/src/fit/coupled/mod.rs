@@ -10,6 +10,7 @@ mod begin;
 mod finish;
 mod holder;
 mod knobs;
+pub mod parts;
 mod per_sample;
 
 pub use accelerate::MOMENTUM;
@@ -68,7 +69,11 @@ impl Coupled<'_> {
     }
 
     fn limits<T: Real>(&self, given: &Given<'_, T>) -> Limits {
-        let unlabelled = given.labels.len() - given.labels.n_labelled();
+        let (all, labelled) = match given.crew {
+            Some(crew) => crew.counts(),
+            None => (given.labels.len(), given.labels.n_labelled()),
+        };
+        let unlabelled = all - labelled;
         Limits {
             max_iterations: self.solver.max_iterations,
             tolerance: self.solver.tolerance,
@@ -186,6 +191,7 @@ impl<T: Real> Alternation<'_, T> {
             self.learn_classifier(knobs)?;
             turns.done(Step::Classifier, self.measured())?;
         }
+        self.holder.keep(turns.iteration(), &self.global)?;
         Ok(())
     }
 

@@ -59,7 +59,11 @@ impl<'a, T: Real> PerSample<'a, T> {
 }
 
 /// Lasso codes on the first atoms.
-fn first_codes<T: Real>(samples: Held<'_, T>, atoms: &Matrix<T>, sparsity: f64) -> Matrix<T> {
+pub(super) fn first_codes<T: Real>(
+    samples: Held<'_, T>,
+    atoms: &Matrix<T>,
+    sparsity: f64,
+) -> Matrix<T> {
     let rhs = samples.correlations(atoms);
     let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
     let lasso = Lasso { solver: FIRST_CODES, ..Lasso::new(sparsity) };
