@@ -222,6 +222,12 @@ def curve(bench, page):
     bench.run("experiment", "unlabelled-curve", "--tables", *rows, "--report", page)
 
 
+def index(bench, page):
+    """The index of all plans, with their pages beside it, from the repository's rows."""
+    assert page == "index.html"
+    bench.run("experiment", "all", "--tables", "--out", ROOT / "results", "--report", ".")
+
+
 PLAN = """
 kind = "comparison"
 title = '{hostile}'
@@ -307,6 +313,7 @@ MAKERS = {
     "inspected": inspected,
     "bare": bare,
     "curve": curve,
+    "index": index,
     "planned": planned,
     "hostile": hostile,
     "files": files,
@@ -315,4 +322,4 @@ MAKERS = {
 }
 KINDS = list(MAKERS)
 # Pages that show one model in detail.
-WITH_LOOK = [kind for kind in KINDS if kind != "curve"]
+WITH_LOOK = [kind for kind in KINDS if kind not in ("curve", "index")]

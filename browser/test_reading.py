@@ -113,6 +113,19 @@ def test_links_of_the_page_lead_somewhere(still):
         assert still.page.locator(link).count() == 1, link
 
 
+def test_an_index_leads_to_its_pages_and_back(shown):
+    sheet = shown("index")
+    links = sheet.page.locator(".entries h2 a")
+    assert links.count() == sheet.page.locator(".entries li").count() > 5
+    for at in range(links.count()):
+        title = links.nth(at).inner_text()
+        links.nth(at).click()
+        assert sheet.page.locator("h1").inner_text() == title
+        assert sheet.page.locator("#tables table").first.is_visible()
+        sheet.page.locator("nav a").first.click()
+    assert sheet.complaints == []
+
+
 def test_no_character_is_cut_in_half(still):
     assert still.page.evaluate("document.body.textContent.isWellFormed()")
     assert "\ufffd" not in still.page.inner_text("body")
@@ -162,7 +175,7 @@ def test_without_scripts_a_page_has_its_tables_and_plots(shown, bench, kind):
         ("demo", "#objective svg", 1),
         ("demo", "#sparsity svg", 1),
         ("table", "#objective svg", 1),
-        ("curve", "#curves svg", 2),
+        ("curve", "#curves svg", 4),
     ],
 )
 def test_plots_are_drawn_and_described(shown, kind, where, count, width):

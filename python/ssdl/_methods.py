@@ -1114,7 +1114,8 @@ class S2D2(DictionaryClassifier):
     unlabelled samples have memberships in the classes, which weigh how much each block must
     explain them. A sample is coded with all atoms and takes the class whose block leaves least
     of it. Only the opening of the article could be read; what it leaves open was found by
-    experiment.
+    experiment. Over `src`, the control without learning, it gains about 1.4 points on digits
+    and, with 2, 5 and 10 labels a person, 11, 7 and 1 on faces.
 
     .. math::
 
@@ -1297,7 +1298,9 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Each class has its own dictionary and writes every sample with it alone. The costs of doing
     so give class probabilities, which spread over a graph from the labelled samples and weigh
     what each dictionary learns from; the class of the lowest cost wins. Only the abstract of the
-    article could be read; what it leaves open was found by experiment.
+    article could be read; what it leaves open was found by experiment. Over `src`, the control
+    without learning, it gains one point on USPS, three on MNIST and, with 2, 5 and 10 labels a
+    person, 27, 12 and 3 on faces.
 
     .. math::
 
@@ -1513,7 +1516,8 @@ class SSRD(DictionaryClassifier):
     Residuals count by a low power, so outliers hardly do; the labelled samples of a class share
     the atoms they use. Each atom then belongs to the class that uses it most, and a sample takes
     the class whose atoms leave least of it. Only the abstract of the article could be read; what
-    it leaves open was found by experiment.
+    it leaves open was found by experiment. Over `src`, the control without learning, it gains
+    nothing on digits.
 
     .. math::
 
@@ -1704,7 +1708,8 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Samples are written with few other samples, and their codes are mixed the same way; labelled
     samples of a class share atoms. Each atom then belongs to the class that uses it most, and a
     sample takes the class whose atoms leave least of it. Only the abstract of the article could
-    be read; what it leaves open was found by experiment.
+    be read; what it leaves open was found by experiment. Over `src`, the control without
+    learning, it gains one point on USPS and nearly two on MNIST.
 
     .. math::
 
@@ -1896,7 +1901,8 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     Codes have a Laplace prior, samples a noise of their own, classes a softmax of the codes;
     graphs keep neighbours together and classes apart. The scales of noise and codes are
     estimated once and then kept, because the model is unbounded in them. Not all of the article
-    could be read; what it leaves open was found by experiment.
+    could be read; what it leaves open was found by experiment. Over `src`, the control without
+    learning, it gains nothing on USPS and loses two points on MNIST.
 
     .. math::
 
@@ -2400,7 +2406,8 @@ class JDL(DictionaryClassifier):
 
     Each sample is coded with a few atoms by orthogonal matching pursuit; a linear classifier
     pulls on the codes of labelled samples while it is learnt, and unlabelled samples shape the
-    atoms. The classifier that predicts is fitted on codes that no label has pulled on.
+    atoms. The classifier that predicts is fitted on codes that no label has pulled on. On digits
+    it stays some four points below `src`, the control without learning.
 
     .. math::
 
@@ -2592,7 +2599,7 @@ class OSSDL(DictionaryClassifier):
     Every atom belongs to a class, and the codes of labelled samples are pulled towards atoms of
     their class and towards a linear classifier. Samples come in batches; atoms and classifier
     are updated after each batch. The classifier that predicts is fitted on codes that no label
-    has pulled on.
+    has pulled on. On digits it stays some four points below `src`, the control without learning.
 
     .. math::
 
@@ -2799,7 +2806,8 @@ class LCRLSDLA(DictionaryClassifier):
     Starts from LC-KSVD on the labelled samples; then the samples pass one at a time, and atoms
     and classifier follow each by recursive least squares. An unlabelled sample gets the class
     that the present classifier gives it. The classifier that predicts is fitted on codes that no
-    label has pulled on.
+    label has pulled on. On digits it stays some four points below `src`, the control without
+    learning.
 
     .. math::
 
@@ -3013,6 +3021,8 @@ class LCKSVD(DictionaryClassifier):
     Every atom belongs to a class. K-SVD on the labelled samples with their labels below them
     learns atoms, label consistency and a linear classifier at once; a discrimination of 0 gives
     LC-KSVD1, whose classifier is fitted afterwards. Supervised: unlabelled samples are not used.
+    Over `src`, the control without learning, it gains one to two points on faces with 8 labels a
+    person and loses as much with 11.
 
     .. math::
 
@@ -3216,7 +3226,9 @@ class SupGraphDL(DictionaryClassifier):
 
     Near samples of one class get similar codes, and near features similar entries of the atoms;
     a linear classifier pulls on the codes. With learn_features the graph of the features is
-    learnt from the atoms (SupGraphDL-L). Supervised: unlabelled samples are not used.
+    learnt from the atoms (SupGraphDL-L). Supervised: unlabelled samples are not used. Over
+    `src`, the control without learning, it gains up to 1.5 points on faces with 8 labels a
+    person and loses two with 11.
 
     .. math::
 

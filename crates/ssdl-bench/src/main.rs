@@ -46,7 +46,7 @@ Options:
                       neighbours
                                nearest neighbours of 60,000 images, exact and approximate, beside
                                pynndescent
-                      peers    the peers that code with few atoms beside their prototypes in NumPy
+                      peers    the peers beside their prototypes in NumPy, one published list of each data set
                       images   histograms of oriented gradients beside scikit-image's
                       beside   what parity, threads and growth fit, with this build and the one of
                                --beside in turns
@@ -55,7 +55,9 @@ Options:
                       all      everything but atoms and beside
   --data DIR        folder with usps/ and mnist/ (default: the variable SSDL_DATA)
   --reference DIR   folder with oracle.py, usps.json and mnist.json (default: DATA/../reference)
+  --prototypes DIR  folder with omp/ and block/, the prototypes of --set peers (default: REFERENCE/peers)
   --python          the same as --set python
+  --program PROGRAM measure this build of the program instead of building one
   --beside PROGRAM  another build of the program, for --set beside
   --seeds N         only the first N listed seeds of each data set
 
@@ -70,6 +72,8 @@ pub struct Setting {
     pub data: PathBuf,
     /// The folder of the reference and of the published splits.
     pub reference: PathBuf,
+    /// The folder of the peers' prototypes.
+    pub prototypes: PathBuf,
     /// Where the files of the runs and the report go.
     pub folder: PathBuf,
     /// How many splits of each data set, at most.
@@ -83,7 +87,9 @@ struct Options {
     set: String,
     data: Option<PathBuf>,
     reference: Option<PathBuf>,
+    prototypes: Option<PathBuf>,
     seeds: usize,
+    program: Option<PathBuf>,
     beside: Option<PathBuf>,
 }
 
@@ -121,9 +127,10 @@ fn run(arguments: &[String]) -> Outcome<()> {
     let reference = reference.canonicalize().during(|| reference.display().to_string())?;
     let folder = target.join("bench");
     fs::create_dir_all(&folder).during(|| folder.display().to_string())?;
-    let program = program::build(&target)?;
-    let Options { seeds, beside, set, .. } = options;
-    let setting = Setting { program, data, reference, folder, seeds, beside };
+    let Options { seeds, beside, set, prototypes, program, .. } = options;
+    let program = program.map_or_else(|| program::build(&target), Ok)?;
+    let prototypes = prototypes.unwrap_or_else(|| reference.join("peers"));
+    let setting = Setting { program, data, reference, prototypes, folder, seeds, beside };
 
     let mut report = Report::begin(&setting, arguments)?;
     measure(&setting, &set, &target, &mut report)?;
@@ -184,7 +191,9 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
         set: "parity".to_owned(),
         data: None,
         reference: None,
+        prototypes: None,
         seeds: usize::MAX,
+        program: None,
         beside: None,
     };
     let mut rest = arguments.iter();
@@ -198,6 +207,8 @@ fn parse(arguments: &[String]) -> Outcome<Option<Options>> {
             "--python" => options.set = "python".to_owned(),
             "--data" => options.data = Some(value()?.into()),
             "--reference" => options.reference = Some(value()?.into()),
+            "--prototypes" => options.prototypes = Some(value()?.into()),
+            "--program" => options.program = Some(value()?.into()),
             "--beside" => options.beside = Some(value()?.into()),
             "--seeds" => {
                 let text = value()?;

@@ -83,10 +83,15 @@ impl<'a> Reference<'a> {
     }
 
     /// Seconds and test accuracy of a peer's prototype, one thread; its samples are left in `folder`.
-    pub fn time_peer(&self, prototype: &str, data: &str, folder: &Path) -> Outcome<(f64, f64)> {
+    pub fn time_peer(
+        &self,
+        prototypes: &Path,
+        (prototype, data): (&str, &str),
+        folder: &Path,
+    ) -> Outcome<(f64, f64)> {
         let script = workspace::top().join("crates/ssdl-bench/oracle/time_peers.py");
         let mut command = Command::new(&self.python);
-        command.args(["-B", "-W", "ignore"]).arg(script).arg(self.folder);
+        command.args(["-B", "-W", "ignore"]).arg(script).arg(prototypes);
         command.arg(prototype).arg(data).arg(folder);
         let line: Value = serde_json::from_str(program::call(on_one_thread(&mut command))?.trim())
             .during(|| "what the prototype's timing printed")?;

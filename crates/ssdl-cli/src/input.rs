@@ -17,11 +17,22 @@ use crate::failure::{Failure, Outcome};
 /// Reads a model, in the precision it has.
 pub fn model(path: &Path) -> Outcome<AnyModel> {
     AnyModel::load(path).map_err(|error| match error {
+        Error::Format { .. } if is_net(path) => Failure::Failed(format!(
+            "{}: is a net, not a model of ssdl; use the program that fitted it: `ssdl-neural predict`",
+            path.display()
+        )),
         Error::Io { .. } | Error::Format { .. } => {
             Failure::Failed(format!("{error}; give a model saved by `ssdl fit`"))
         }
         other => other.into(),
     })
+}
+
+/// Whether this is a net of `ssdl-neural`, whose files have the framing of a model file.
+fn is_net(path: &Path) -> bool {
+    let header = ssdl::model::load_arrays(path).map(|(header, _)| header).unwrap_or_default();
+    let header: serde_json::Value = serde_json::from_str(&header).unwrap_or_default();
+    header["format"] == "ssdl-net"
 }
 
 /// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,

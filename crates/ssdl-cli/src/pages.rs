@@ -32,8 +32,9 @@ pub fn new_page(title: String, lead: String) -> Page {
     with_command(Page::new(title, lead))
 }
 
-fn with_command(page: Page) -> Page {
-    Page { facts: vec![command()], ..page }
+fn with_command(mut page: Page) -> Page {
+    page.facts = vec![command()];
+    page
 }
 
 /// The part of a page about one model, computed with the given number of threads.

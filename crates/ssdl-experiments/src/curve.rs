@@ -7,6 +7,8 @@ pub struct Curve {
     pub heading: String,
     /// What the x axis shows.
     pub along: Along,
+    /// Which samples the accuracy is of.
+    pub judged: Judged,
     /// The lines.
     pub series: Vec<Series>,
 }
@@ -18,6 +20,26 @@ pub enum Along {
     Labelled,
     /// The number of unlabelled samples, for a fixed number of labels.
     Unlabelled,
+}
+
+/// The samples that a curve shows the accuracy on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// Samples that the fit did not see.
+    Test,
+    /// Its unlabelled training samples.
+    Unlabelled,
+}
+
+impl Judged {
+    /// The title of the y axis.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test accuracy in per cent",
+            Self::Unlabelled => "accuracy on them in per cent",
+        }
+    }
 }
 
 impl Along {

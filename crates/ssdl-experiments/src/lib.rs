@@ -19,11 +19,11 @@ mod rows;
 mod table;
 pub mod tune;
 
-pub use curve::{Along, Curve, Point, Series};
+pub use curve::{Along, Curve, Judged, Point, Series};
 pub use error::{Error, Result};
 pub use example::Example;
 pub use measures::Measures;
-pub use plan::{AnyPlan, KNOWN};
+pub use plan::{AnyPlan, KNOWN, Need};
 pub use rows::{Record, RowFile};
 pub use table::{Cell, Number, Table};
 

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use crate::{Error, Result, comparison, graphs};
 
 /// Plans that come with the program, in the order they are listed.
-pub const KNOWN: [(&str, &str); 9] = [
+pub const KNOWN: [(&str, &str); 10] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
     ("digits-25", include_str!("../../../experiments/digits-25.toml")),
+    ("mnist-100", include_str!("../../../experiments/mnist-100.toml")),
     ("preparations", include_str!("../../../experiments/preparations.toml")),
     ("unlabelled-curve", include_str!("../../../experiments/unlabelled-curve.toml")),
     ("faces-yaleb", include_str!("../../../experiments/faces-yaleb.toml")),
@@ -26,6 +27,17 @@ pub enum AnyPlan {
     Comparison(comparison::Plan),
     /// Graphs for sparse coding.
     Graphs(Box<graphs::Plan>),
+}
+
+/// A data set that a plan needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// Its name in the plan.
+    pub name: String,
+    /// Its files, within the data folder.
+    pub files: Vec<String>,
+    /// How to get them, in a sentence, if the plan says it.
+    pub get: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +113,48 @@ impl AnyPlan {
             Self::Comparison(plan) => plan.files(folder),
             Self::Graphs(plan) => {
                 [&plan.data.train, &plan.data.test].map(|file| folder.join(file)).to_vec()
+            }
+        }
+    }
+
+    /// The small version of it, which `--quick` runs.
+    #[must_use]
+    pub fn quick(&self) -> Self {
+        match self {
+            Self::Comparison(plan) => Self::Comparison(plan.quick()),
+            Self::Graphs(plan) => Self::Graphs(Box::new(plan.quick())),
+        }
+    }
+
+    /// The data sets that it needs.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        match self {
+            Self::Comparison(plan) => {
+                let need = |data: &comparison::Data| Need {
+                    name: data.name.clone(),
+                    files: data.all_files(),
+                    get: data.get.clone(),
+                };
+                plan.data.iter().map(need).collect()
+            }
+            Self::Graphs(plan) => {
+                let files = vec![plan.data.train.clone(), plan.data.test.clone()];
+                vec![Need { name: plan.data.name().to_owned(), files, get: None }]
+            }
+        }
+    }
+
+    /// What remains of it without some data sets; `None` if nothing does.
+    #[must_use]
+    pub fn without(&self, names: &[String]) -> Option<Self> {
+        match self {
+            Self::Comparison(plan) => {
+                let plan = plan.without(names);
+                (!plan.data.is_empty()).then_some(Self::Comparison(plan))
+            }
+            Self::Graphs(plan) => {
+                names.iter().all(|name| name != plan.data.name()).then(|| self.clone())
             }
         }
     }

@@ -50,7 +50,7 @@ impl<T: Multiplied> Engine<T> for Gpu {
                 [] => None,
                 shifts => Some(card.upload(&shifts[first..(first + MANY).min(columns)])?),
             };
-            let mut block = card.upload(&codes.as_slice()[places.clone()])?;
+            let block = card.upload(&codes.as_slice()[places.clone()])?;
             let count = places.len() / p;
             let coding = Coding {
                 gram: card.pointer(&gram),
@@ -63,7 +63,7 @@ impl<T: Multiplied> Engine<T> for Gpu {
             };
             visit(card, &coding, None, count)?;
             card.stream
-                .memcpy_dtoh(&mut block, &mut codes.as_mut_slice()[places])
+                .memcpy_dtoh(&block, &mut codes.as_mut_slice()[places])
                 .map_err(|error| failed("copying from the card", error))?;
             card.wait()?;
         }

@@ -69,6 +69,51 @@ fn fit_and_predict() {
 }
 
 #[test]
+fn a_net_has_a_page_of_its_fit_and_of_other_samples() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_digits(folder);
+    let fit = format!("fit train.csv --method cnn --model a.net --report fit.html --quiet {QUICK}");
+    let fitted = run(folder, &fit);
+    assert!(fitted.status.success(), "{}", text(&fitted.stderr));
+    assert!(text(&fitted.stdout).contains("report: fit.html"));
+    let judged = "predict a.net test.csv --label-column kind --out p.csv --report test.html";
+    assert!(run(folder, judged).status.success());
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("written");
+    let (fit, test) = (read("fit.html"), read("test.html"));
+    for page in [&fit, &test] {
+        for part in ["<title>cnn on ", "Objective by epoch", "12 epochs", "least certain samples"] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(page.contains("16, 32 maps on 8 x 8 pixels"), "the net in words");
+        assert!(!page.contains("http:") && !page.contains("https:"), "nothing is fetched");
+    }
+    assert!(fit.contains("10 of 10 labelled training samples, which the fit has seen"));
+    assert!(test.contains(" samples, correct: ") && !test.contains("which the fit has seen"));
+    let same = run(folder, "predict a.net test.csv --out x.csv --report x.csv");
+    assert!(text(&same.stderr).contains("same file"), "{}", text(&same.stderr));
+    let lost = run(folder, "predict a.net test.csv --report a.net");
+    assert!(text(&lost.stderr).contains("would be replaced"), "{}", text(&lost.stderr));
+}
+
+#[test]
+fn a_model_of_ssdl_is_named_with_the_program_that_reads_it() {
+    use ssdl::prelude::*;
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_digits(folder);
+    let features = ssdl::Matrix::from_fn(3, 12, |i, j| ((i * 7 + j * 5) % 11) as f64);
+    let names: Vec<_> = (0..12).map(|j| Some(["a", "b"][j % 2])).collect();
+    let samples = ssdl::Samples::new(features, ssdl::Labels::from_names(&names)).expect("samples");
+    let model = ssdl::methods::Ridge::new().fit(samples).expect("fitted");
+    model.save(&folder.join("m.ssdl")).expect("saved");
+    let refused = run(folder, "predict m.ssdl test.csv");
+    let err = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{err}");
+    assert!(err.contains("m.ssdl: is a model of ssdl") && err.contains("`ssdl predict`"), "{err}");
+}
+
+#[test]
 fn mistakes_are_named_with_their_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -157,6 +202,8 @@ knobs = { epochs = 8, batch = 5 }
     let again = run(folder, "experiment plan.toml --data . --out rows.csv");
     assert_eq!(text(&again.stdout), out);
     assert_eq!(std::fs::read_to_string(folder.join("rows.csv")).expect("there"), rows);
+    let quick = run(folder, "experiment plan.toml --data . --quick");
+    assert!(text(&quick.stdout).contains("1 rows of nets in results/plan-quick.csv"), "one seed");
     let wrong = plan.replace("epochs = 8", "epoch = 8");
     std::fs::write(folder.join("plan.toml"), wrong).expect("written");
     let refused = run(folder, "experiment plan.toml --data . --out rows.csv");

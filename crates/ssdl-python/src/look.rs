@@ -92,9 +92,9 @@ pub fn report<'py>(
         let others = others
             .map(|(samples, truth)| PyResult::Ok((columns(&Precise::rows(samples)?)?, truth)))
             .transpose()?;
-        let draw = move || page(title, &model, others).map(|page| {
-            let facts = vec![Fact::new("estimator", made_by)];
-            Page { facts, ..page }.html()
+        let draw = move || page(title, &model, others).map(|mut page| {
+            page.facts = vec![Fact::new("estimator", made_by)];
+            page.html()
         });
         worker::run(py, None, move |_| ssdl::threads::run(threads, draw))?.0
     });

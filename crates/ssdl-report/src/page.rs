@@ -24,12 +24,38 @@ impl Fact {
     }
 }
 
+/// A page beside this one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// What it is called.
+    pub text: String,
+    /// Its address, relative to this page.
+    pub address: String,
+}
+
+/// One of the pages that an index leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its title.
+    pub title: String,
+    /// Its address, relative to the index; `None` if there is no page.
+    pub address: Option<String>,
+    /// What it is about, sentence by sentence.
+    pub sentences: Vec<String>,
+    /// What is missing, and how to get it.
+    pub missing: Vec<String>,
+}
+
 /// The contents of a page.
 pub struct Page {
     /// Its title.
     pub title: String,
     /// A sentence that introduces it.
     pub lead: String,
+    /// The index that leads to it.
+    pub index: Option<Link>,
+    /// The pages that it leads to, if it is an index.
+    pub entries: Vec<Entry>,
     /// What was run.
     pub facts: Vec<Fact>,
     /// Tables of results.
@@ -38,6 +64,8 @@ pub struct Page {
     pub about_tables: String,
     /// Accuracy by the number of samples.
     pub curves: Vec<Curve>,
+    /// Other plots, with their headings.
+    pub(crate) figures: Vec<(String, Figure)>,
     /// One model in detail.
     pub look: Option<Look>,
     /// Name of that model, if the page is about several.
@@ -52,7 +80,7 @@ struct Sheet<'a> {
     page: &'a Page,
     tables_title: &'static str,
     curves_title: &'static str,
-    curves: Vec<(&'a str, Figure)>,
+    curves: Vec<(&'a str, &'a Figure)>,
     data: String,
     samples: &'a str,
     training: &'a str,
@@ -68,10 +96,13 @@ impl Page {
         Self {
             title,
             lead,
+            index: None,
+            entries: Vec::new(),
             facts: Vec::new(),
             tables: Vec::new(),
             about_tables: String::new(),
             curves: Vec::new(),
+            figures: Vec::new(),
             look: None,
             look_name: None,
             missing: Vec::new(),
@@ -84,6 +115,10 @@ impl Page {
     /// If the template cannot be rendered; this is not expected.
     pub fn html(&self) -> Result<String> {
         let look = self.look.as_ref();
+        let drawn: Vec<(&str, Figure)> =
+            self.curves.iter().map(|c| (c.heading.as_str(), plots::curve(c))).collect();
+        let curves = drawn.iter().map(|(heading, figure)| (*heading, figure));
+        let figures = self.figures.iter().map(|(heading, figure)| (heading.as_str(), figure));
         let sheet = Sheet {
             page: self,
             tables_title: if self.look_name.is_none() && look.is_some() {
@@ -91,12 +126,14 @@ impl Page {
             } else {
                 "Tables"
             },
-            curves_title: if self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
+            curves_title: if self.curves.is_empty() {
+                "The fit"
+            } else if self.curves.iter().all(|curve| curve.along == Along::Unlabelled) {
                 "Effect of unlabelled samples"
             } else {
                 "Effect of labels"
             },
-            curves: self.curves.iter().map(|c| (c.heading.as_str(), plots::curve(c))).collect(),
+            curves: curves.chain(figures).collect(),
             data: look.map(|look| json_for_script(&look.inside)).transpose()?.unwrap_or_default(),
             samples: look.map_or("", |look| address(&look.inside.samples)),
             training: look.map_or("", |look| address(&look.inside.training)),

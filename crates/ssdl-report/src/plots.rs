@@ -66,10 +66,30 @@ pub(crate) fn curve(curve: &Curve) -> Figure {
     let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| {
         (low.min(p.y - p.spread), high.max(p.y + p.spread))
     });
-    let layout = layout(&plots, curve.along.name(), "test accuracy in per cent")
+    let layout = layout(&plots, curve.along.name(), curve.judged.name())
         .with_y_axis_min((low - 0.5).floor().max(0.0))
         .with_y_axis_max((high + 0.5).ceil().min(100.0));
     figure(plots, layout, format!("{}. {}", curve.heading, words.join(". ")), legend)
+}
+
+/// The objective of every epoch; `None` if there are not two of them.
+pub(crate) fn epochs(objectives: &[f64]) -> Option<Figure> {
+    let [first, .., last] = objectives else { return None };
+    let points = objectives.iter().enumerate().map(|(at, value)| ((at + 1) as f64, *value));
+    let line = LinePlot::new().with_data(points).with_color(colour(0).as_str());
+    let plots = vec![Plot::Line(line.with_stroke_width(2.0))];
+    let layout = layout(&plots, "epoch", "objective")
+        .with_x_axis_min(1.0)
+        .with_x_axis_max(objectives.len() as f64)
+        .with_x_tick_step(step(objectives.len()))
+        .with_x_tick_format(TickFormat::Integer);
+    let words = format!(
+        "The objective went from {} to {} in {} epochs.",
+        decimal(*first),
+        decimal(*last),
+        objectives.len()
+    );
+    Some(figure(plots, layout, words, Vec::new()))
 }
 
 /// The objective after every iteration, its terms stacked; `None` without iterations.
@@ -199,7 +219,7 @@ fn decimal(value: f64) -> String {
 mod tests {
     use super::*;
     use ssdl::fit::{Objective, Step};
-    use ssdl_experiments::{Along, Point, Series};
+    use ssdl_experiments::{Along, Judged, Point, Series};
 
     fn row(iteration: usize, total: f64) -> TraceRow {
         let objective = Objective::new([("reconstruction", total), ("sparsity", 0.0)]);
@@ -227,7 +247,8 @@ mod tests {
             Series { name: name.clone(), points: points.clone(), dashed: false },
             Series { name: "another".into(), points, dashed: true },
         ];
-        let figure = curve(&Curve { heading: name, along: Along::Labelled, series });
+        let figure =
+            curve(&Curve { heading: name, along: Along::Labelled, judged: Judged::Test, series });
         assert!(!figure.svg.contains("<script>") && figure.svg.contains("&lt;script&gt;"));
         assert_eq!(figure.legend[0].colour, figure.legend[1].colour);
     }

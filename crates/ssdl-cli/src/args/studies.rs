@@ -12,11 +12,15 @@ use super::{Data, DeviceChoice};
 #[derive(Args)]
 #[command(after_help = "\
 Each fit appends a CSV row to --out. Rows that exist are not run again, so an
-interrupted experiment continues where it stopped.
+interrupted experiment continues where it stopped. `all` runs every plan that
+comes with the program, on the data that are there; what is missing is named
+with the command that gets it, and the exit code is then 1. --quick runs a
+small version with rows of its own: `all --quick` takes some minutes.
 
 Examples:
   ssdl experiment digits --data DATA --seeds 0..2 --methods ssdl-ga,ussdl
   ssdl experiment laplacians --data DATA --quick --report graphs.html
+  ssdl experiment all --data DATA --quick --report pages
   ssdl experiment my-plan.toml --data DATA --out my-rows.csv")]
 pub struct Experiment {
     #[arg(value_name = "NAME|FILE.toml", help = plans_help())]
@@ -24,7 +28,8 @@ pub struct Experiment {
     /// Folder with the data sets [default: the one `ssdl data path` prints]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// CSV file of the rows [default: results/NAME.csv, results/NAME-quick.csv]
+    /// CSV file of the rows; for `all`, a folder of them [default: results/NAME.csv,
+    /// results/NAME-quick.csv]
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
     /// Only these seeds, such as 0..5 (without 5) or 3..=3
@@ -36,7 +41,7 @@ pub struct Experiment {
     /// Run fits again even if their rows exist
     #[arg(long)]
     pub again: bool,
-    /// Use the small grid of a comparison of graphs: minutes instead of an hour
+    /// Run a small version of the plan, as its [quick] says: few seeds, few runs
     #[arg(long)]
     pub quick: bool,
     /// Run nothing; print the tables of the existing rows
@@ -45,10 +50,11 @@ pub struct Experiment {
     /// Run nothing; write the index lists of a comparison of methods into this folder
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["tables", "report", "methods"])]
     pub splits: Option<PathBuf>,
-    /// Print only the overview of a comparison of methods
+    /// Print only the first table, the overview
     #[arg(long)]
     pub brief: bool,
-    /// Write an HTML report: the tables, curves, and one model in detail
+    /// Write an HTML report: the tables, curves, and one model in detail; for `all`,
+    /// a folder with a page for each plan and an index
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }

@@ -22,7 +22,7 @@ pub(super) fn prepare_help() -> String {
 /// The help of the name of an experiment.
 pub(super) fn plans_help() -> String {
     let known: Vec<&str> = ssdl_experiments::KNOWN.iter().map(|(name, _)| *name).collect();
-    format!("One of {}; or your own plan, a TOML file", known.join(", "))
+    format!("One of {}; all of them: all; or your own plan, a TOML file", known.join(", "))
 }
 
 /// `name=value`.

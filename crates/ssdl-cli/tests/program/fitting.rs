@@ -274,3 +274,23 @@ fn samples_on_disk_give_the_same_model() {
     assert_eq!(tensors(&bench.bytes("memory.ssdl")), tensors(&bench.bytes("disk.ssdl")));
     bench.refused(1, &format!("{fit} --model m.ssdl --scratch nowhere"), &["nowhere"]);
 }
+
+/// The program of the tests is built without cards, as most are.
+#[test]
+fn a_card_is_not_silently_replaced() {
+    let bench = Bench::with_flowers();
+    let fit = "fit flowers.csv --label-column kind --set n_atoms=12 --model m.ssdl --device";
+    bench.refused(1, &format!("{fit} gpu"), &["graphics cards", "--features gpu"]);
+    assert!(!bench.exists("m.ssdl"));
+    let ran = bench.run(&format!("{fit} auto"));
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("computing on the processor"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!bench.run(&format!("{fit} auto --quiet")).stderr.contains("processor"));
+    let predict = "predict m.ssdl flowers.csv --label-column kind --out p.csv --device";
+    bench.refused(1, &format!("{predict} gpu"), &["graphics cards"]);
+    bench.done(&format!("{predict} cpu"));
+    bench.refused(2, &format!("{fit} tpu"), &["tpu"]);
+}

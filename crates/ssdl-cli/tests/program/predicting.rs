@@ -93,3 +93,18 @@ fn a_closed_pipe_is_not_a_failure() {
         assert!(!ran.stderr.contains("bug"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_net_is_named_with_the_program_that_reads_it() {
+    let bench = fitted();
+    let array =
+        |name: &str| ssdl::model::Array { name: name.into(), shape: vec![1], values: vec![1.0] };
+    let net = bench.path("digits.net");
+    ssdl::model::save_arrays(&net, "{\"format\": \"ssdl-net\"}", &[&array("weight")])
+        .expect("saved");
+    for command in ["predict digits.net test.csv", "inspect digits.net"] {
+        bench.refused(1, command, &["digits.net: is a net", "`ssdl-neural predict`"]);
+    }
+    ssdl::model::save_arrays(&net, "{\"format\": \"other\"}", &[&array("weight")]).expect("saved");
+    bench.refused(1, "predict digits.net test.csv", &["give a model saved by `ssdl fit`"]);
+}

@@ -105,9 +105,13 @@ impl Loaded {
 
     /// The parts of every seed of a split.
     pub fn parts(&self, split: &Split) -> Result<Vec<(u64, Parts)>> {
+        let first = split.first.unwrap_or(usize::MAX);
         match &split.file {
-            Some(file) => self.listed(file),
-            None => split.seeds.iter().map(|&seed| Ok((seed, self.drawn(split, seed)?))).collect(),
+            Some(file) => self.listed(file, first),
+            None => {
+                let seeds = split.seeds.iter().take(first);
+                seeds.map(|&seed| Ok((seed, self.drawn(split, seed)?))).collect()
+            }
         }
     }
 
@@ -133,9 +137,10 @@ impl Loaded {
         Ok(parts)
     }
 
-    fn listed(&self, file: &str) -> Result<Vec<(u64, Parts)>> {
+    fn listed(&self, file: &str, first: usize) -> Result<Vec<(u64, Parts)>> {
         let refuse = |reason: String| Error::Plan { path: file.into(), reason };
-        lists(file)?.into_iter().map(|run| self.checked(run).map_err(refuse)).collect()
+        let lists = lists(file)?.into_iter().take(first);
+        lists.map(|run| self.checked(run).map_err(refuse)).collect()
     }
 
     /// Checks that every index is a sample, and that no sample is in two parts.
@@ -159,10 +164,12 @@ impl Loaded {
 
 /// The seeds of a split, without its data.
 pub fn seeds(split: &Split) -> Result<Vec<u64>> {
-    match &split.file {
-        Some(file) => Ok(lists(file)?.into_iter().map(|run| run.seed).collect()),
-        None => Ok(split.seeds.clone()),
-    }
+    let mut seeds = match &split.file {
+        Some(file) => lists(file)?.into_iter().map(|run| run.seed).collect(),
+        None => split.seeds.clone(),
+    };
+    seeds.truncate(split.first.unwrap_or(usize::MAX));
+    Ok(seeds)
 }
 
 fn lists(file: &str) -> Result<Vec<Listed>> {

@@ -3,16 +3,19 @@
 mod data;
 mod outside;
 mod plan;
+mod quick;
 mod row;
 mod summary;
 mod table;
 mod task;
 
-pub use outside::{Known, Outside, Outsider, Question, find as outsider};
+pub use outside::{Known, Outside, Outsider, Question, find as outsider, without_rows};
 pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
+pub use quick::Quick;
 pub use row::Row;
 pub use table::{curves, overview, report, tables};
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use data::Loaded;
@@ -126,15 +129,25 @@ fn run_with(
     Ok(())
 }
 
-/// The rows of the contenders of a plan, in the order of their file; none if the plan has no
-/// contenders or the file does not exist (relative to the current folder, as rows are).
+/// The rows of the contenders of a plan on its draws, in the order of their file; none if the plan has
+/// no contenders or the file does not exist (relative to the current folder, as rows are).
 ///
 /// # Errors
 /// If the file holds something else, or a contender has the name of a run.
 pub fn contenders(plan: &Plan) -> Result<Vec<Row>> {
     let path = plan.contenders.as_ref().map(|contenders| Path::new(&contenders.file));
     let Some(path) = path.filter(|path| path.exists()) else { return Ok(Vec::new()) };
-    let rows: Vec<Row> = crate::rows::read(path)?;
+    let mut rows: Vec<Row> = crate::rows::read(path)?;
+    let mut drawn: HashMap<(&str, &str), Vec<u64>> = HashMap::new();
+    for data in &plan.data {
+        for split in plan.splits_of(data) {
+            drawn.insert((&data.name, &split.name), data::seeds(split)?);
+        }
+    }
+    rows.retain(|row| {
+        let seeds = drawn.get(&(row.data.as_str(), row.split.as_str()));
+        seeds.is_some_and(|seeds| seeds.contains(&row.seed))
+    });
     let own = |row: &&Row| plan.run.iter().any(|run| run.name == row.run);
     match rows.iter().find(own) {
         None => Ok(rows),

@@ -3,7 +3,7 @@
 use ssdl::methods::FitOptions;
 use ssdl::{Matrix, Samples};
 
-use super::{Choice, Plan};
+use super::{Choice, Plan, Row};
 use crate::{Error, Result};
 
 /// A method of another program.
@@ -92,6 +92,14 @@ pub trait Outside: Sync {
     /// # Errors
     /// If the fit fails.
     fn answer(&self, question: Question<'_>) -> std::result::Result<Known, String>;
+}
+
+/// The runs of a plan that another program fits and that have no rows yet, with their programs.
+#[must_use]
+pub fn without_rows<'a>(plan: &'a Plan, rows: &[Row]) -> Vec<(&'a str, &'static Outsider)> {
+    let has_rows = |name: &str| rows.iter().any(|row| row.run == name);
+    let runs = plan.run.iter().filter(|run| !has_rows(&run.name));
+    runs.filter_map(|run| Some((run.name.as_str(), run.outsider()?))).collect()
 }
 
 /// Refuses a choice of nothing but methods of another program, and names it.

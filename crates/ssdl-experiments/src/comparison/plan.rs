@@ -6,6 +6,7 @@ use serde::Deserialize;
 use ssdl::samples::split::Shares;
 
 use super::outside::{self, Outsider};
+use super::quick::Quick;
 
 /// Methods on splits of data sets.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,6 +28,8 @@ pub struct Plan {
     pub paper: Vec<Paper>,
     /// Rows made outside the program to compare with.
     pub contenders: Option<Contenders>,
+    /// What `--quick` keeps.
+    pub quick: Option<Box<Quick>>,
 }
 
 /// A data set.
@@ -63,6 +66,8 @@ pub struct Data {
     pub rows: Option<usize>,
     /// Its name in the list of published knobs of a method.
     pub published: Option<String>,
+    /// How to get its files, in a sentence, where `ssdl data get` does not know them.
+    pub get: Option<String>,
 }
 
 /// Which samples are labelled, unlabelled or for testing: index lists from a file, counts per class
@@ -97,6 +102,9 @@ pub struct Split {
     /// Seeds of the draws; a file has its own.
     #[serde(default)]
     pub seeds: Vec<u64>,
+    /// Only so many seeds, from the first: the small version of a plan.
+    #[serde(skip)]
+    pub(super) first: Option<usize>,
 }
 
 /// One fit of a method.
@@ -140,6 +148,11 @@ pub struct Paper {
     pub accuracy: f64,
     /// Standard deviation, if given.
     pub spread: Option<f64>,
+    /// Accuracy on the unlabelled samples, if given.
+    pub unlabelled: Option<f64>,
+    /// Whether the paper measured it in another way: shown with a star, and never called better or worse.
+    #[serde(default)]
+    pub other_protocol: bool,
 }
 
 /// Rows made outside the program, on the draws that `--splits` writes.
@@ -193,16 +206,13 @@ impl Plan {
         }
         self.data.iter().try_for_each(Data::check)?;
         self.split.iter().try_for_each(Split::check)?;
-        self.run.iter().try_for_each(Run::check)
+        self.run.iter().try_for_each(Run::check)?;
+        self.check_quick()
     }
 
     /// The files that it reads: those of the data in a folder, and index lists.
     pub(crate) fn files(&self, folder: &Path) -> Vec<PathBuf> {
-        let of = |data: &Data| -> Vec<PathBuf> {
-            let Data { files, labels, test_files, test_labels, .. } = data;
-            let all = [files, labels, test_files, test_labels].into_iter().flatten();
-            all.map(|file| folder.join(file)).collect()
-        };
+        let of = |data: &Data| data.all_files().into_iter().map(|file| folder.join(file));
         let lists = self.split.iter().filter_map(|split| split.file.as_ref()).map(PathBuf::from);
         self.data.iter().flat_map(of).chain(lists).collect()
     }
@@ -228,6 +238,12 @@ fn unique(what: &str, names: &[&str]) -> Result<(), String> {
 }
 
 impl Data {
+    /// Its files of samples and labels, within the data folder.
+    pub(crate) fn all_files(&self) -> Vec<String> {
+        let Self { files, labels, test_files, test_labels, .. } = self;
+        [files, labels, test_files, test_labels].into_iter().flatten().cloned().collect()
+    }
+
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
         if self.files.is_empty() {

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::plan::{Data, Paper, Plan, Run, Split};
 use super::row::Row;
 use super::summary;
-use crate::curve::{Along, Curve, Point, Series};
-use crate::numbers::mean;
+use crate::curve::{Along, Curve, Judged, Point, Series};
+use crate::numbers::{deviation, mean, with_spread};
 use crate::table::{Cell, Number, Table};
 
 /// Maximum number of columns of the overview; beyond it, splits become lines.
@@ -61,10 +61,17 @@ fn split_tables(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Vec<Table> {
 }
 
 /// Test accuracy by the number of unlabelled samples, or by the number of labels if those differ;
-/// one curve for each data set whose splits have at least three such numbers.
+/// one curve for each data set whose splits have at least three such numbers. Another shows the
+/// unlabelled samples, where the paper does.
 #[must_use]
 pub fn curves(plan: &Plan, rows: &[Row]) -> Vec<Curve> {
-    plan.data.iter().filter_map(|data| curve(plan, rows, data)).collect()
+    let of = |data| {
+        let has_unlabelled = |paper: &Paper| paper.unlabelled.is_some();
+        let both = plan.paper.iter().any(has_unlabelled);
+        let samples = [Some(Judged::Test), both.then_some(Judged::Unlabelled)];
+        samples.into_iter().flatten().filter_map(move |judged| curve(plan, rows, data, judged))
+    };
+    plan.data.iter().flat_map(of).collect()
 }
 
 fn rows_of<'a>(rows: &'a [Row], run: &str, data: &Data, split: &Split) -> Vec<&'a Row> {
@@ -100,13 +107,17 @@ fn overview_table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Table {
     let cell = |run: &str, (data, split): (&Data, &Split)| {
         let found = accuracies(&rows_of(rows, run, data, split));
         let ours = (!found.is_empty()).then(|| mean(&found));
-        beside(ours, paper_of(plan, run, data, split).map(|paper| paper.accuracy))
+        beside(ours, paper_of(plan, run, data, split))
     };
     let has_cells = |run: &&str| splits.iter().any(|split| cell(run, *split) != beside(None, None));
     let runs: Vec<&str> = names.into_iter().filter(has_cells).collect();
     let named = |(data, split): &(&Data, &Split)| format!("{}, {}", data.name, split.name);
     let brackets = if plan.paper.is_empty() { "" } else { " (the paper's in brackets)" };
-    let heading = format!("Test accuracy in per cent, mean over the seeds{brackets}");
+    let stars = splits
+        .iter()
+        .flat_map(|(data, split)| runs.iter().filter_map(|run| paper_of(plan, run, data, split)));
+    let stars = star_note(stars);
+    let heading = format!("Test accuracy in per cent, mean over the seeds{brackets}{stars}");
     if splits.len() <= MOST_COLUMNS {
         let line = |run: &&str| {
             ((*run).to_owned(), splits.iter().map(|split| cell(run, *split)).collect())
@@ -123,16 +134,34 @@ fn overview_table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Table {
 }
 
 /// Our number, the paper's in brackets, the better one marked.
-fn beside(ours: Option<f64>, papers: Option<f64>) -> Cell {
+fn beside(ours: Option<f64>, paper: Option<&Paper>) -> Cell {
     let shown = |value: f64| format!("{value:.1}");
-    // Numbers that look the same when rounded are not marked.
+    // Numbers that look the same when rounded are not marked, nor those of another protocol.
+    let papers = paper.filter(|paper| !paper.other_protocol).map(|paper| paper.accuracy);
     let ahead = |a: Option<f64>, b: Option<f64>| {
         a.zip(b).is_some_and(|(a, b)| a > b && shown(a) != shown(b))
     };
     let text = ours.map_or_else(|| "–".into(), shown);
     Cell {
         number: Number { text, better: ahead(ours, papers) },
-        beside: papers.map(|value| Number { text: shown(value), better: ahead(papers, ours) }),
+        beside: paper.map(|paper| Number {
+            text: shown(paper.accuracy) + star(paper),
+            better: ahead(papers, ours),
+        }),
+    }
+}
+
+/// The mark of a number that was measured in another way.
+fn star(paper: &Paper) -> &'static str {
+    if paper.other_protocol { "*" } else { "" }
+}
+
+/// What the star means, if there is one.
+fn star_note<'a>(mut papers: impl Iterator<Item = &'a Paper>) -> &'static str {
+    if papers.any(|paper| paper.other_protocol) {
+        "; * by another protocol, not comparable"
+    } else {
+        ""
     }
 }
 
@@ -145,7 +174,7 @@ fn split_table(
 ) -> Option<Table> {
     let here = |row: &&Row| row.data == data.name && row.split == split.name;
     let first = rows.iter().find(here)?;
-    let columns: Vec<Column> = columns(plan, rows.iter().chain(contenders).filter(here));
+    let columns = columns(plan, data, split, rows.iter().chain(contenders).filter(here));
     let mut lines = Vec::new();
     let runs = plan.runs_of(data).map(|run| (run.name.as_str(), rows));
     let beside = summary::names(contenders).into_iter().map(|name| (name, contenders));
@@ -168,13 +197,18 @@ fn split_table(
         });
         lines.push((format!("{} (paper)", other.run), cells.collect()));
     }
+    let stars = papers_of(plan, data, split).any(|paper| paper.other_protocol);
+    let named = |column: &Column| match column {
+        Column::Paper if stars => format!("{} (* another protocol)", column.name()),
+        _ => column.name().to_owned(),
+    };
     Some(Table {
         heading: format!(
             "{}, {} ({} labelled, {} unlabelled, {} test)",
             data.name, split.name, first.n_labelled, first.n_unlabelled, first.n_test
         ),
         names: "run".into(),
-        columns: columns.iter().map(|column| column.name().to_owned()).collect(),
+        columns: columns.iter().map(named).collect(),
         lines,
     })
 }
@@ -188,6 +222,7 @@ enum Column {
     Calibration,
     Unlabelled,
     Paper,
+    PaperUnlabelled,
     Fit,
     Predict,
     Seeds,
@@ -195,7 +230,12 @@ enum Column {
 
 /// The columns that a table needs: measures that some row has, and the paper unless there are only
 /// contenders to compare with.
-fn columns<'a>(plan: &Plan, rows: impl Iterator<Item = &'a Row>) -> Vec<Column> {
+fn columns<'a>(
+    plan: &Plan,
+    data: &Data,
+    split: &Split,
+    rows: impl Iterator<Item = &'a Row>,
+) -> Vec<Column> {
     let mut columns = vec![Column::Test];
     // Rows of earlier versions have none.
     if rows.into_iter().all(|row| row.log_loss.is_some()) {
@@ -204,6 +244,9 @@ fn columns<'a>(plan: &Plan, rows: impl Iterator<Item = &'a Row>) -> Vec<Column> 
     columns.push(Column::Unlabelled);
     if plan.contenders.is_none() || !plan.paper.is_empty() {
         columns.push(Column::Paper);
+    }
+    if papers_of(plan, data, split).any(|paper| paper.unlabelled.is_some()) {
+        columns.push(Column::PaperUnlabelled);
     }
     columns.extend([Column::Fit, Column::Predict, Column::Seeds]);
     columns
@@ -218,6 +261,7 @@ impl Column {
             Self::Calibration => "calibration error",
             Self::Unlabelled => "unlabelled %",
             Self::Paper => "paper's test %",
+            Self::PaperUnlabelled => "paper's unlabelled %",
             Self::Fit => "seconds to fit",
             Self::Predict => "to predict",
             Self::Seeds => "seeds",
@@ -231,10 +275,11 @@ impl Column {
             Cell::plain(values.map_or_else(|| "–".into(), |v| format!("{:.3}", mean(&v))))
         };
         let test = mean(&accuracies(rows));
+        let comparable = paper.filter(|paper| !paper.other_protocol);
         match self {
             Self::Test => Cell::marked(
                 with_spread(&accuracies(rows)),
-                paper.is_some_and(|paper| test > paper.accuracy),
+                comparable.is_some_and(|paper| test > paper.accuracy),
             ),
             Self::Balanced => {
                 Cell::plain(with_spread(&over(|row| row.balanced_accuracy.unwrap_or(f64::NAN))))
@@ -244,7 +289,12 @@ impl Column {
             Self::Unlabelled => Cell::plain(with_spread(&over(|row| row.unlabelled_accuracy))),
             Self::Paper => Cell::marked(
                 paper.map_or_else(|| "–".into(), paper_text),
-                paper.is_some_and(|paper| paper.accuracy > test),
+                comparable.is_some_and(|paper| paper.accuracy > test),
+            ),
+            Self::PaperUnlabelled => Cell::plain(
+                paper
+                    .and_then(|paper| paper.unlabelled)
+                    .map_or_else(|| "–".into(), |value| value.to_string()),
             ),
             Self::Fit => Cell::plain(format!("{:.3}", mean(&over(|row| row.fit_seconds)))),
             Self::Predict => Cell::plain(format!("{:.3}", mean(&over(|row| row.predict_seconds)))),
@@ -253,7 +303,7 @@ impl Column {
     }
 }
 
-fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
+fn curve(plan: &Plan, rows: &[Row], data: &Data, judged: Judged) -> Option<Curve> {
     let row_of =
         |split: &Split| rows.iter().find(|row| row.data == data.name && row.split == split.name);
     let splits: Vec<(&Row, &Split)> =
@@ -271,13 +321,22 @@ fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
     let has_rows = |run: &&Run| rows.iter().any(|row| row.data == data.name && row.run == run.name);
     for run in plan.runs_of(data).filter(has_rows).take(MOST_RUNS) {
         let ours = sizes.iter().filter_map(|(size, split)| {
-            let found = accuracies(&rows_of(rows, &run.name, data, split));
-            let y = (!found.is_empty()).then(|| mean(&found))?;
+            let rows = rows_of(rows, &run.name, data, split);
+            let found: Vec<f64> = match judged {
+                Judged::Test => accuracies(&rows),
+                Judged::Unlabelled => rows.iter().map(|row| row.unlabelled_accuracy).collect(),
+            };
+            // Without unlabelled samples there is no accuracy on them.
+            let y = (!found.is_empty()).then(|| mean(&found)).filter(|mean| !mean.is_nan())?;
             Some(Point { x: *size as f64, y, spread: deviation(&found) })
         });
         let papers = sizes.iter().filter_map(|(size, split)| {
             let paper = paper_of(plan, &run.name, data, split)?;
-            Some(Point { x: *size as f64, y: paper.accuracy, spread: 0.0 })
+            let y = match judged {
+                Judged::Test => Some(paper.accuracy),
+                Judged::Unlabelled => paper.unlabelled,
+            };
+            Some(Point { x: *size as f64, y: y?, spread: 0.0 })
         });
         let (ours, papers): (Vec<Point>, Vec<Point>) = (ours.collect(), papers.collect());
         series.push(Series { name: run.name.clone(), points: ours, dashed: false });
@@ -288,43 +347,41 @@ fn curve(plan: &Plan, rows: &[Row], data: &Data) -> Option<Curve> {
     }
     let along = if by_labels { Along::Labelled } else { Along::Unlabelled };
     let runs = plan.runs_of(data).filter(has_rows).count();
-    let heading = if runs > MOST_RUNS {
-        format!("{}, the first {MOST_RUNS} of {runs} runs", data.name)
-    } else {
-        data.name.clone()
+    let samples = match judged {
+        Judged::Test => "",
+        Judged::Unlabelled => ", unlabelled samples",
     };
-    (!series.is_empty()).then_some(Curve { heading, along, series })
+    let some = match runs > MOST_RUNS {
+        true => format!(", the first {MOST_RUNS} of {runs} runs"),
+        false => String::new(),
+    };
+    let heading = format!("{}{samples}{some}", data.name);
+    (!series.is_empty()).then_some(Curve { heading, along, judged, series })
 }
 
 fn is_of(named: Option<&String>, split: &Split) -> bool {
     named.is_none_or(|name| *name == split.name)
 }
 
-fn paper_of<'a>(plan: &'a Plan, run: &str, data: &Data, split: &Split) -> Option<&'a Paper> {
-    plan.paper.iter().find(|paper| {
-        paper.run == run && paper.data == data.name && is_of(paper.split.as_ref(), split)
-    })
+/// The numbers of the paper for a data set and split.
+fn papers_of<'a>(
+    plan: &'a Plan,
+    data: &'a Data,
+    split: &'a Split,
+) -> impl Iterator<Item = &'a Paper> {
+    let here = |paper: &&Paper| paper.data == data.name && is_of(paper.split.as_ref(), split);
+    plan.paper.iter().filter(here)
+}
+
+fn paper_of<'a>(plan: &'a Plan, run: &str, data: &'a Data, split: &'a Split) -> Option<&'a Paper> {
+    papers_of(plan, data, split).find(|paper| paper.run == run)
 }
 
 /// A number of the paper as printed there.
 fn paper_text(paper: &Paper) -> String {
+    let star = star(paper);
     match paper.spread {
-        Some(spread) => format!("{} ± {spread}", paper.accuracy),
-        None => paper.accuracy.to_string(),
+        Some(spread) => format!("{} ± {spread}{star}", paper.accuracy),
+        None => format!("{}{star}", paper.accuracy),
     }
-}
-
-/// Mean and standard deviation; a dash if there are no values.
-fn with_spread(values: &[f64]) -> String {
-    let mean = mean(values);
-    if mean.is_nan() {
-        return "–".into();
-    }
-    format!("{mean:.2} ± {:.2}", deviation(values))
-}
-
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
-    variance.sqrt()
 }

@@ -12,9 +12,9 @@ mod row;
 mod sweep;
 mod table;
 
-pub use plan::{Column, GRAPHS, Grid, GridGraph, Plan, Scope};
+pub use plan::{Column, GRAPHS, Grid, GridGraph, Plan};
 pub use row::Row;
-pub use table::{report, tables};
+pub use table::{overview, report, tables};
 
 use std::path::Path;
 
@@ -30,17 +30,11 @@ use crate::{Example, Monitor, Result};
 ///
 /// # Errors
 /// If the data cannot be read, a fit fails, or the monitor stops it.
-pub fn run(
-    plan: &Plan,
-    scope: Scope,
-    folder: &Path,
-    rows: &RowFile<Row>,
-    monitor: &dyn Monitor,
-) -> Result<()> {
+pub fn run(plan: &Plan, folder: &Path, rows: &RowFile<Row>, monitor: &dyn Monitor) -> Result<()> {
     rows.check_version()?;
     let raw = data::Raw::read(&plan.data, folder)?;
     let columns = plan.columns();
-    let grid = plan.grid(scope);
+    let grid = plan.grid();
     let total = columns.len() * grid.fits();
     let mut before = 0;
     for column in columns {

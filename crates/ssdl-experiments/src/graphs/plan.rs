@@ -23,7 +23,7 @@ pub struct Plan {
     pub method: Method,
     /// The knobs that are tried.
     pub grid: Knobs,
-    /// A smaller grid: minutes instead of an hour.
+    /// What `--quick` tries: minutes instead of an hour.
     pub quick: Knobs,
     /// Errors that the paper reports, by graph; NaN if it has none.
     #[serde(default)]
@@ -34,6 +34,8 @@ pub struct Plan {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
+    /// Its name; that of its first file, if omitted.
+    name: Option<String>,
     /// File to draw labelled samples from, label first, within the data folder.
     pub train: String,
     /// File of test samples.
@@ -92,6 +94,10 @@ pub struct Knobs {
     pub smoothness: Vec<f64>,
     /// Seeds, if fewer than those of the method.
     pub seeds: Option<Vec<u64>>,
+    /// Numbers of labelled samples, if fewer than those of the plan; only for `quick`.
+    pub labelled: Option<Vec<usize>>,
+    /// Noise, if fewer than that of the plan; only for `quick`.
+    pub noise: Option<Vec<f64>>,
 }
 
 /// Errors that the paper reports, in per cent.
@@ -109,15 +115,6 @@ pub struct Paper {
     pub learnt: Vec<f64>,
     #[serde(default)]
     pub lle: Vec<f64>,
-}
-
-/// Which grid of a plan is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The full grid.
-    Full,
-    /// The quick one.
-    Quick,
 }
 
 /// One column of the table.
@@ -180,6 +177,7 @@ impl Plan {
                 ));
             }
         }
+        self.check_quick()?;
         for graph in GRAPHS {
             let n = self.paper(graph).len();
             if n != 0 && n != self.columns().len() {
@@ -192,6 +190,45 @@ impl Plan {
         Ok(())
     }
 
+    /// Refuses columns of `quick` that the plan does not have.
+    fn check_quick(&self) -> std::result::Result<(), String> {
+        if self.grid.labelled.is_some() || self.grid.noise.is_some() {
+            return Err("[grid] takes `labelled` and `noise` from the plan; omit them there".into());
+        }
+        let small = self.quick();
+        let known = self.columns();
+        match small.columns().into_iter().find(|column| !known.contains(column)) {
+            Some(column) => Err(format!(
+                "[quick] has a column `{}` that the plan has not; keep some of its numbers",
+                column.name()
+            )),
+            None if small.columns().is_empty() => Err("[quick] leaves nothing to run".into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The plan that `--quick` runs: fewer settings, and fewer columns where `quick` names them.
+    #[must_use]
+    pub fn quick(&self) -> Self {
+        let mut plan = Self { grid: self.quick.clone(), ..self.clone() };
+        plan.labelled = plan.grid.labelled.take().unwrap_or(plan.labelled);
+        plan.noise = plan.grid.noise.take().unwrap_or(plan.noise);
+        let (all, kept) = (self.columns(), plan.columns());
+        let of_kept = |numbers: &[f64]| -> Vec<f64> {
+            let pairs = all.iter().zip(numbers).filter(|(column, _)| kept.contains(column));
+            pairs.map(|(_, number)| *number).collect()
+        };
+        let Paper { sc, heat, threshold, learnt, lle } = &self.paper;
+        plan.paper = Paper {
+            sc: of_kept(sc),
+            heat: of_kept(heat),
+            threshold: of_kept(threshold),
+            learnt: of_kept(learnt),
+            lle: of_kept(lle),
+        };
+        plan
+    }
+
     /// The columns of the table.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
@@ -202,11 +239,8 @@ impl Plan {
 
     /// The settings to try.
     #[must_use]
-    pub fn grid(&self, scope: Scope) -> Grid {
-        let mut knobs = match scope {
-            Scope::Full => self.grid.clone(),
-            Scope::Quick => self.quick.clone(),
-        };
+    pub fn grid(&self) -> Grid {
+        let mut knobs = self.grid.clone();
         // Each strength starts from the one before.
         knobs.manifold.sort_by(f64::total_cmp);
         let seeds = knobs.seeds.clone().unwrap_or_else(|| self.method.seeds.clone());
@@ -227,6 +261,12 @@ impl Plan {
 }
 
 impl Data {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.train)
+    }
+
     /// The preparation.
     pub(super) fn steps(&self) -> ssdl::Result<Vec<StepChoice>> {
         self.prepare.iter().map(|step| step.parse()).collect()

@@ -4,19 +4,28 @@ use std::collections::BTreeMap;
 
 use super::plan::{Column, GRAPHS, Plan};
 use super::row::Row;
-use crate::numbers::mean;
+use crate::numbers::{mean, with_spread};
 use crate::table::{Cell, Number, Table};
 
 /// Markdown of [`tables`].
 #[must_use]
 pub fn report(plan: &Plan, rows: &[Row]) -> String {
-    let text = |table: &Table| format!("{}:\n\n{}\n", table.heading, table.markdown());
     tables(plan, rows).iter().map(text).collect()
 }
 
+/// Markdown of the first of [`tables`].
+#[must_use]
+pub fn overview(plan: &Plan, rows: &[Row]) -> String {
+    tables(plan, rows).iter().take(1).map(text).collect()
+}
+
+fn text(table: &Table) -> String {
+    format!("{}:\n\n{}\n", table.heading, table.markdown())
+}
+
 /// The error of the best setting as the paper chose it (on the test samples, best of the seeds), the
-/// error of the setting that cross-validation on the labelled samples chooses (mean over the
-/// seeds), and the settings behind both.
+/// error of the setting that cross-validation on the labelled samples chooses (mean and standard
+/// deviation over the seeds), the settings behind both, and the seconds of a fit.
 #[must_use]
 pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     let columns = plan.columns();
@@ -37,7 +46,7 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
     let validated = table(heading, &columns, |graph, at| {
         let (_, seeds) = by_validation(&of(rows, graph, columns[at]))?;
         let errors: Vec<f64> = seeds.iter().map(|row| row.test_error).collect();
-        Some(Cell::plain(format!("{:.2}", mean(&errors))))
+        Some(Cell::plain(with_spread(&errors)))
     });
     let heading = "The settings behind both, test / cross-validation";
     let settings = table(heading, &columns, |graph, at| {
@@ -49,7 +58,13 @@ pub fn tables(plan: &Plan, rows: &[Row]) -> Vec<Table> {
         };
         Some(Cell::plain(format!("{} / {}", words(best), words(chosen.first()?))))
     });
-    vec![on_test, validated, settings]
+    let heading = "Seconds for a fit, its test codes and its SVM, mean over all settings";
+    let seconds = table(heading, &columns, |graph, at| {
+        let seconds: Vec<f64> =
+            of(rows, graph, columns[at]).iter().map(|row| row.seconds).collect();
+        (!seconds.is_empty()).then(|| Cell::plain(format!("{:.3}", mean(&seconds))))
+    });
+    vec![on_test, validated, settings, seconds]
 }
 
 fn table(heading: &str, columns: &[Column], cell: impl Fn(&str, usize) -> Option<Cell>) -> Table {

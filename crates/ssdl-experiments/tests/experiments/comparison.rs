@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{Counter, write_clouds};
 use ssdl_experiments::comparison::{Choice, Row, curves, example, overview, report, run, tables};
-use ssdl_experiments::{Along, AnyPlan, Error, RowFile};
+use ssdl_experiments::{Along, AnyPlan, Error, Judged, RowFile};
 
 const PLAN: &str = r#"
 kind = "comparison"
@@ -277,6 +277,18 @@ fn three_sizes_of_a_split_make_a_curve_and_two_do_not() {
     assert_eq!(found[0].series[1].points.len(), 1, "the paper has one of them");
     assert_eq!(found[0].along, Along::Unlabelled);
     assert!(curves(&plan_of(&sizes(&[6, 0])), &rows.all()).is_empty());
+    // Where the paper shows the unlabelled samples, so do we; without any there is no point.
+    let both = sizes(&[6, 0, 12]).replace("accuracy = 88.5", "accuracy = 88.5\nunlabelled = 87.0");
+    let both = plan_of(&both);
+    let shown = curves(&both, &rows.all());
+    assert_eq!(
+        shown.iter().map(|c| c.judged).collect::<Vec<_>>(),
+        [Judged::Test, Judged::Unlabelled]
+    );
+    assert_eq!((&shown[0], shown[1].series[0].points.len()), (&found[0], 2));
+    assert_eq!((shown[1].series[1].points[0].x, shown[1].series[1].points[0].y), (18.0, 87.0));
+    let table = report(&both, &rows.all(), &[]);
+    assert!(table.contains("| paper's unlabelled % |") && table.contains("| 87 |"), "{table}");
     // Where the labels differ, too, it is they that count.
     let mut rows = rows.all();
     rows.iter_mut().for_each(|row| row.n_labelled = 90 - row.n_unlabelled);

@@ -7,5 +7,7 @@ mod comparison;
 mod doubts;
 mod graphs;
 mod hidden;
+mod kept;
+mod quick;
 mod tables;
 mod tune;

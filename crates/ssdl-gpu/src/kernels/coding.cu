@@ -256,10 +256,11 @@ __device__ void sweep_block(const Problem &it, const Place &at, i64 j, real shif
     __syncwarp();
 }
 
-// The same for a working set of any size, with rows of H from far away.
+// The same for a working set of any size, with rows of H from far away. Only its own entries of the gradient are kept
+// up to date: the next round finds the others anew.
 __device__ void sweep_wide(const Problem &it, const Place &at, i64 j, real shift, int size, real half,
                            real below, real still) {
-    int lane = threadIdx.x, p = it.p;
+    int lane = threadIdx.x;
     for (int sweep = 0; sweep < it.sweeps; sweep++) {
         real moved = 0;
         for (int h = 0; h < size; h++) {
@@ -269,7 +270,10 @@ __device__ void sweep_wide(const Problem &it, const Place &at, i64 j, real shift
             real step = next - old;
             __syncwarp();
             if (step != 0) {
-                for (int i = lane; i < p; i += WARP) at.gradient[i] -= step * curvature(it, j, shift, k, i);
+                for (int i = lane; i < size; i += WARP) {
+                    int other = at.working[i];
+                    at.gradient[other] -= step * curvature(it, j, shift, k, other);
+                }
                 if (lane == 0) at.code[k] = next;
                 moved = largest(moved, (step < 0 ? -step : step) * curved);
             }

@@ -90,6 +90,9 @@ pub struct Fit {
     /// Refuse a fit that needs more bytes than this
     #[arg(long, value_name = "BYTES")]
     pub memory_limit: Option<u64>,
+    /// Write an HTML report: the objective by epoch, the least certain samples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Classify samples with a saved net
@@ -105,18 +108,26 @@ pub struct Predict {
     /// Add the probability of every class
     #[arg(long)]
     pub proba: bool,
+    /// Write an HTML report: mistakes, where labels are known, and the least
+    /// certain samples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Run the nets of an experiment of ssdl; its rows go where those of `ssdl
 /// experiment` are
 #[derive(Args)]
+#[command(after_help = "\
+Rows that exist are not run again, so an interrupted experiment continues where it
+stopped. `mnist-100` is the benchmark of the Ladder network with all 60,000 images:
+its 150 epochs take a night, --methods 'Ladder with 6 epochs' some minutes.")]
 pub struct Experiment {
     /// Name of a plan, such as digits; or your own plan, a TOML file
     pub name: String,
     /// Folder of the data sets
     #[arg(long, value_name = "FOLDER", env = "SSDL_DATA")]
     pub data: PathBuf,
-    /// File of the rows [default: results/NAME.csv]
+    /// File of the rows [default: results/NAME.csv, results/NAME-quick.csv]
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
     /// Only these runs or methods
@@ -128,6 +139,9 @@ pub struct Experiment {
     /// Run rows again that exist
     #[arg(long)]
     pub again: bool,
+    /// Run a small version of the plan, as its [quick] says
+    #[arg(long)]
+    pub quick: bool,
 }
 
 fn knob(text: &str) -> Result<(String, String), String> {

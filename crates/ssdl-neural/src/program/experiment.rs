@@ -12,7 +12,8 @@ use super::{Outcome, cancel, print};
 
 /// Runs the command.
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
-    let AnyPlan::Comparison(plan) = AnyPlan::find(&args.name)? else {
+    let plan = AnyPlan::find(&args.name)?;
+    let AnyPlan::Comparison(plan) = (if args.quick { plan.quick() } else { plan }) else {
         return Err("this plan compares graphs; nets take part in comparisons of methods".into());
     };
     let choice = Choice {
@@ -22,8 +23,9 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
         again: args.again,
     };
     let stem = Path::new(&args.name).file_stem().unwrap_or_default().to_string_lossy();
-    let path =
-        args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{stem}.csv")));
+    // Rows of small versions never go into the file of the full ones, as with `ssdl experiment`.
+    let name = format!("{stem}{}.csv", if args.quick { "-quick" } else { "" });
+    let path = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(name));
     let rows = RowFile::open(&path)?;
     cancel::listen(common.quiet);
     let view = View::new(common.quiet);

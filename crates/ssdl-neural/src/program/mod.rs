@@ -5,6 +5,7 @@ mod cancel;
 mod experiment;
 mod fit;
 mod methods;
+mod page;
 mod predict;
 pub mod print;
 mod progress;

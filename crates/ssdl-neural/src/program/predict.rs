@@ -1,13 +1,19 @@
 //! `ssdl-neural predict`: classifies samples with a saved net.
 
+use std::path::Path;
+
 use ssdl_neural::Net;
 
 use super::args::{Common, Predict};
+use super::page::{self, Shown};
 use super::{Outcome, fit, print};
 
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> Outcome {
-    let net = Net::load(&args.model)?;
+    let net = load(&args.model)?;
+    let inputs = [Some(&args.model), Some(&args.data.data), args.data.labels.as_ref()];
+    let inputs: Vec<_> = inputs.into_iter().flatten().collect();
+    fit::check_outputs(&[args.out.as_ref(), args.report.as_ref()], &inputs)?;
     let table = fit::read(&args.data, net.image(), Some(net.n_features()))?;
     let (expected, got) = (net.n_features(), table.features.rows());
     if expected != got {
@@ -28,6 +34,10 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
         }
     }
     let known = table.labels.unwrap_or_default();
+    if let Some(path) = &args.report {
+        let shown = Shown { found: &found, truth: &known, are_given: false, names };
+        page::write(path, &args.data.data, &net, &shown)?;
+    }
     let known: Vec<(&String, &String)> =
         known.iter().zip(&found.labels).filter_map(|(k, f)| Some((k.as_ref()?, f))).collect();
     if !known.is_empty() && !common.quiet {
@@ -36,4 +46,16 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
         print::to_stderr(&format!("accuracy {share:.2} % of {} known labels", known.len()));
     }
     Ok(())
+}
+
+/// Reads a net; a model of `ssdl` is named with the program that reads it.
+fn load(path: &Path) -> Outcome<Net> {
+    Net::load(path).map_err(|error| match ssdl::AnyModel::load(path) {
+        Ok(_) => format!(
+            "{}: is a model of ssdl, not a net; use the program that fitted it: `ssdl predict`",
+            path.display()
+        )
+        .into(),
+        Err(_) => error.into(),
+    })
 }

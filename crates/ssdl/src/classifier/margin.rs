@@ -20,7 +20,7 @@ pub trait Points<T: Real> {
     /// The true loss $\sum_j\sum_kP_{kj}^re_k(s_j)$ at the current scores.
     fn loss(&self) -> f64;
 
-    /// $\sum_jw_j\tilde a_j\tilde a_j^\top+\rho I$, $\tilde a=[a;1]$, with $w_j=\pi_j$, or for one class of
+    /// $\sum_jw_j\tilde a_j\tilde a_j^\top+\rho I$, $\tilde a=(a,1)$, with $w_j=\pi_j$, or for one class of
     /// the frozen quadratic $w_j=\Omega_{cj}$; `None` if the class has no active point.
     fn system(&self, class: Option<usize>, rho: T) -> Option<Matrix<T>>;
 

@@ -75,6 +75,22 @@ impl Targets {
         solve(self.ridge).or_else(|_| solve(self.ridge + rounding::<T>(codes.squared_norm())))
     }
 
+    /// The same where $AA^\top$ ($p\times p$) is known already.
+    ///
+    /// # Errors
+    /// As [`Targets::fit`].
+    pub fn fit_with<T: Real>(
+        &self,
+        codes: &Matrix<T>,
+        classes: &[usize],
+        moments: &Matrix<T>,
+    ) -> Result<Matrix<T>> {
+        if codes.columns() < codes.rows() {
+            return self.fit(codes, classes);
+        }
+        self.fit_sums(moments, &class_sums(codes, classes, self.consistency.len()))
+    }
+
     /// The same from the sums $AA^\top$ ($p\times p$) and $AY^\top$ ($p\times C$).
     ///
     /// # Errors
@@ -222,5 +238,22 @@ mod tests {
         let free = Targets::new(2, 1.0, 0.0);
         assert!(free.fit_sums(&Matrix::<f64>::zeros(5, 5), &sums).is_err());
         assert!(free.fit(&Matrix::<f64>::zeros(5, 8), &classes).is_err());
+    }
+
+    #[test]
+    fn known_moments_give_the_same_classifier() {
+        let (codes, classes, of_atoms) = problem();
+        let targets = Targets::new(3, 0.7, 0.5).consistent(0.3, &of_atoms);
+        // Fewer samples than atoms, too: then the moments are not needed.
+        for count in [8, 3] {
+            let chosen: Vec<usize> = (0..count).collect();
+            let codes = codes.select_columns(&chosen);
+            let moments = Matrix::of_product(codes.view(), codes.transposed());
+            let expected = targets.fit(&codes, &classes[..count]).expect("definite");
+            let found = targets.fit_with(&codes, &classes[..count], &moments).expect("definite");
+            for (found, expected) in found.as_slice().iter().zip(expected.as_slice()) {
+                assert!((found - expected).abs() < 1e-12);
+            }
+        }
     }
 }

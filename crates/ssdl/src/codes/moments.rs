@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
 use crate::samples::Held;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, for_nonzeros};
 use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
@@ -95,6 +95,29 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
     out
 }
 
+/// $\lVert x_j-Da_j\rVert^2=\lVert x_j\rVert^2-2r_j^\top a_j+a_j^\top Ga_j$ of each sample from `norms`
+/// ($\lVert x_j\rVert^2$), $G$ and $r_j=D^\top x_j$; never below zero. Cost for each sample: the square of its
+/// number of nonzero coefficients.
+pub(crate) fn residuals<T: Real>(
+    norms: &[f64],
+    gram: &Matrix<T>,
+    correlations: &Matrix<T>,
+    codes: &Matrix<T>,
+) -> Vec<f64> {
+    let of = |used: &mut Vec<(usize, T)>, j: usize| {
+        used.clear();
+        for_nonzeros(codes.column(j), |k, a| used.push((k, a)));
+        let (rhs, mut value) = (correlations.column(j), norms[j]);
+        for (at, &(k, a)) in used.iter().enumerate() {
+            let column = gram.column(k);
+            let others = used[..at].iter().map(|&(l, b)| column[l] * b).sum::<T>().wide();
+            value += a.wide() * (2.0 * (others - rhs[k].wide()) + column[k].wide() * a.wide());
+        }
+        value.max(0.0)
+    };
+    (0..codes.columns()).into_par_iter().with_min_len(32).map_init(Vec::new, of).collect()
+}
+
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.
 pub(crate) fn moments<T: Real>(
     samples: Held<'_, T>,
@@ -136,6 +159,27 @@ mod tests {
             let weighted = Matrix::from_fn(p, count, |k, j| weight[j] * dense.column(j)[k]);
             let expected = Matrix::of_product(weighted.view(), dense.transposed());
             assert_eq!(second_moments(&codes, Some(&weight)), expected);
+        }
+    }
+
+    #[test]
+    fn residuals_equal_those_of_the_samples_themselves() {
+        let (n, p, count) = (6, 40, 9);
+        let atoms = Matrix::from_fn(n, p, |i, k| ((i * 5 + k * 3) % 7) as f64 * 0.3 - 0.8);
+        let samples = Matrix::from_fn(n, count, |i, j| ((i * 3 + j) % 11) as f64 - 5.0);
+        // The last sample has no code.
+        let codes = Matrix::from_fn(p, count, |k, j| {
+            if (k * 7 + j * 5) % 6 == 0 && j + 1 < count { (k + j) as f64 * 0.1 - 1.0 } else { 0.0 }
+        });
+        let mut left = samples.clone();
+        left.add_product(-1.0, atoms.view(), codes.view());
+        let norms: Vec<f64> = samples.iter_columns().map(crate::matrix::squared_norm).collect();
+        let correlations = Matrix::of_product(atoms.transposed(), samples.view());
+        let found = residuals(&norms, &atoms.gram(), &correlations, &codes);
+        assert_eq!(found.len(), count);
+        for (found, left) in found.iter().zip(left.iter_columns()) {
+            let expected = crate::matrix::squared_norm(left);
+            assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "{found} {expected}");
         }
     }
 }

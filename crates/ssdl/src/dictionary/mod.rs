@@ -28,9 +28,10 @@ pub use smooth::Smooth;
 
 use crate::Real;
 use crate::codes::moments::moments;
-use crate::matrix::{Matrix, axpy, inner};
+use crate::matrix::{Matrix, axpy, inner, squared_norm};
 use crate::samples::Held;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, for_nonzeros};
+use crate::wide::wide;
 
 /// The sums over samples and codes that the update needs: $S=AA^\top$, $R=XA^\top$ and $\lVert X\rVert^2$.
 #[derive(Clone, Debug)]
@@ -85,6 +86,18 @@ impl<T: Real> Statistics<T> {
         self.energy += factor * other.energy;
     }
 
+    /// Adds one sample with its code, times `factor`. Cost $n$ for each nonzero coefficient.
+    pub(crate) fn add_sample(&mut self, factor: T, x: &[T], code: &[T]) {
+        wide(
+            #[inline(always)]
+            || {
+                for_nonzeros(code, |k, a| axpy(factor * a, x, self.correlations.column_mut(k)));
+            },
+        );
+        add_square(&mut self.moments, factor, code);
+        self.energy += factor.wide() * squared_norm(x);
+    }
+
     /// Multiplies all sums by `factor`.
     pub fn scale(&mut self, factor: f64) {
         let all = [&mut self.moments, &mut self.correlations];
@@ -101,6 +114,17 @@ impl<T: Real> Statistics<T> {
         let cross = inner(atoms.as_slice(), self.correlations.as_slice());
         let square = inner(gram.as_slice(), self.moments.as_slice());
         (self.energy - 2.0 * cross + square).max(0.0)
+    }
+}
+
+/// Adds $f\,aa^\top$ to a symmetric sum ($p\times p$). Cost: the square of the nonzero coefficients.
+pub(crate) fn add_square<T: Real>(moments: &mut Matrix<T>, factor: T, code: &[T]) {
+    let mut used = Vec::new();
+    for_nonzeros(code, |k, a| used.push((k, a)));
+    for &(k, a) in &used {
+        let column = moments.column_mut(k);
+        // Symmetric to the bit: the product of both first.
+        used.iter().for_each(|&(l, b)| column[l] += factor * (a * b));
     }
 }
 

@@ -66,9 +66,10 @@ impl<T: Real> Recursive<T> {
     /// $$u=\tfrac1fCa,\quad s=\tfrac1{1+a^\top u},\quad D\mathrel{+}=s(x-Da)u^\top,\quad
     /// C\leftarrow\tfrac1fC-suu^\top.$$
     ///
-    /// Cost $O((n+p)p)$. A code of zeros only forgets.
+    /// Cost $O((n+p)p)$. A code of zeros only forgets. Returns $\lVert x-Da\rVert^2$ of each part, before the
+    /// step.
     #[inline(never)]
-    pub fn step(&mut self, sample: &[&[T]], code: &[T], forgetting: f64) {
+    pub fn step(&mut self, sample: &[&[T]], code: &[T], forgetting: f64) -> Vec<f64> {
         let p = self.inverse.columns();
         let support: Vec<usize> = (0..p).filter(|&k| code[k] != T::zero()).collect();
         let mut direction = vec![0.0; p];
@@ -79,23 +80,25 @@ impl<T: Real> Recursive<T> {
         let share = 1.0 / (1.0 + along);
         // Rounding alone can make it negative; such a step would point the wrong way.
         if !(share > 0.0 && share <= 1.0 + 1e-9) {
-            return;
+            return vec![0.0; sample.len()];
         }
         wide(
             #[inline(always)]
             || shrink(&mut self.inverse, &direction, share, forgetting),
         );
         let direction: Vec<T> = direction.iter().map(|u| T::of(*u)).collect();
+        let mut squares = Vec::with_capacity(sample.len());
         for (part, sample) in self.parts.iter_mut().zip(sample) {
-            wide(
+            squares.push(wide(
                 #[inline(always)]
                 || part.follow(sample, code, &support, &direction, T::of(share)),
-            );
+            ));
         }
         self.steps += 1;
         if self.steps.is_multiple_of(FRESH_AFTER) {
             self.parts.iter_mut().for_each(|part| part.gram = part.atoms.gram());
         }
+        squares
     }
 
     /// Scales every atom, all parts together, to length one. Past codes of an atom that is divided by ν
@@ -147,13 +150,14 @@ fn shrink(inverse: &mut Matrix<f64>, direction: &[f64], share: f64, forgetting: 
 }
 
 impl<T: Real> Part<T> {
-    /// $D\mathrel{+}=s(x-Da)u^\top$, and the Gram matrix with it.
+    /// $D\mathrel{+}=s(x-Da)u^\top$, and the Gram matrix with it; returns $\lVert x-Da\rVert^2$.
     #[inline(always)]
-    fn follow(&mut self, x: &[T], code: &[T], support: &[usize], u: &[T], share: T) {
+    fn follow(&mut self, x: &[T], code: &[T], support: &[usize], u: &[T], share: T) -> f64 {
         let mut left = x.to_vec();
         for &k in support {
             axpy(-code[k], self.atoms.column(k), &mut left);
         }
+        let square = squared_norm(&left);
         left.iter_mut().for_each(|r| *r *= share);
         // With r = s(x - Da): G += (D'r)u' + u(D'r)' + |r|² uu' = cu' + uc' for c = D'r + |r|²u/2.
         let half = T::of(0.5) * dot(&left, &left);
@@ -170,5 +174,6 @@ impl<T: Real> Part<T> {
                 *g += c * own + other * mixed[k];
             }
         }
+        square
     }
 }

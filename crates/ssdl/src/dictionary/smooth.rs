@@ -6,14 +6,14 @@
 
 use super::ksvd::remainder;
 use crate::graph::Laplacian;
-use crate::matrix::{Cholesky, Matrix, axpy, dot, squared_norm};
+use crate::matrix::{Matrix, axpy, dot, inner, squared_norm};
 use crate::sparse::Csr;
 use crate::wide::wide;
 use crate::{Error, Real, Result};
 
-/// Relative residual at which an atom's system is solved.
+/// Relative residual at which the system of an atom, or of its coefficients, is solved.
 const SOLVED: f64 = 1e-6;
-/// Maximum number of conjugate gradient steps; most atoms need less than ten.
+/// Maximum number of conjugate gradient steps; most need less than ten.
 const MAX_STEPS: usize = 200;
 
 /// The two graphs and their weights; both must be graphs of affinities.
@@ -31,8 +31,8 @@ impl<T: Real> Smooth<'_, T> {
     /// $$d=(\lVert a\rVert^2I+\alpha L_f)^{-1}Ea,\quad d\leftarrow d/\lVert d\rVert,\quad
     /// a=(I+\beta L_{c,II})^{-1}E^\top d.$$
     ///
-    /// Unused atoms are left alone. Cost $4n\,\mathrm{nnz}(A)$, a few products with $L_f$ for each atom, and a
-    /// factorisation of the size of its users. Returns $X-DA$.
+    /// Unused atoms are left alone. Cost $4n\,\mathrm{nnz}(A)$, and for each atom a few products with $L_f$ and
+    /// with the part of $L_c$ between its users. Returns $X-DA$.
     ///
     /// # Errors
     /// If a graph is not one of affinities.
@@ -72,44 +72,29 @@ impl<T: Real> Smooth<'_, T> {
             let new = self.coefficients(graph, users, along, &mut place);
             wide(
                 #[inline(always)]
-                || take(&mut left, atoms.column(k), users, new.as_slice()),
+                || take(&mut left, atoms.column(k), users, &new),
             );
-            for (&i, &value) in users.iter().zip(new.as_slice()) {
+            for (&i, &value) in users.iter().zip(&new) {
                 codes.column_mut(i as usize)[k] = value;
             }
         }
         Ok(left)
     }
 
-    /// $(sI+\alpha L_f)^{-1}b$ by conjugate gradients: α is small beside $s$, so a few steps are enough.
+    /// $(sI+\alpha L_f)^{-1}b$: α is small beside $s$, so a few steps are enough.
     fn solve(&self, weights: &Csr<T>, shift: T, rhs: &[T]) -> Vec<T> {
         let (alpha, degrees) = (T::of(self.features.0), self.features.1.diagonal());
-        let apply = |x: &[T]| -> Vec<T> {
-            let row = |i: usize| {
-                let others: T = weights.row(i).map(|(j, w)| w * x[j]).sum();
-                shift * x[i] + alpha * (degrees[i] * x[i] - others)
-            };
-            (0..x.len()).map(row).collect()
-        };
-        let mut solution: Vec<T> = rhs.iter().map(|&b| b / shift).collect();
-        let mut rest = apply(&solution);
-        rest.iter_mut().zip(rhs).for_each(|(r, &b)| *r = b - *r);
-        let mut direction = rest.clone();
-        let (mut size, goal) = (squared_norm(&rest), SOLVED * SOLVED * squared_norm(rhs));
-        for _ in 0..MAX_STEPS {
-            if size.is_nan() || size <= goal {
-                break;
+        let start = rhs.iter().map(|&b| b / shift).collect();
+        conjugate_gradients(rhs, start, |x, out| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (columns, values) = weights.row_slices(i);
+                let mut others = T::zero();
+                for (&j, &w) in columns.iter().zip(values) {
+                    others += w * x[j as usize];
+                }
+                *out = shift * x[i] + alpha * (degrees[i] * x[i] - others);
             }
-            let image = apply(&direction);
-            let step = T::of(size) / dot(&direction, &image);
-            axpy(step, &direction, &mut solution);
-            axpy(-step, &image, &mut rest);
-            let next = squared_norm(&rest);
-            let kept = T::of(next / size);
-            direction.iter_mut().zip(&rest).for_each(|(d, &r)| *d = r + kept * *d);
-            size = next;
-        }
-        solution
+        })
     }
 
     /// $(I+\beta L_c[I,I])^{-1}b$; `place` is scratch, all `usize::MAX` before and after.
@@ -117,28 +102,63 @@ impl<T: Real> Smooth<'_, T> {
         &self,
         graph: &Csr<T>,
         users: &[u32],
-        mut rhs: Matrix<T>,
+        rhs: Vec<T>,
         place: &mut [usize],
-    ) -> Matrix<T> {
+    ) -> Vec<T> {
         let (beta, laplacian) = self.samples;
-        if beta > 0.0 {
-            let beta = T::of(beta);
-            users.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at);
-            let mut system = Matrix::zeros(users.len(), users.len());
-            for (at, &i) in users.iter().enumerate() {
-                let column = system.column_mut(at);
-                column[at] = T::one() + beta * laplacian.diagonal()[i as usize];
-                for (j, weight) in graph.row(i as usize).filter(|(j, _)| place[*j] != usize::MAX) {
-                    column[place[j]] -= beta * weight;
-                }
-            }
-            users.iter().for_each(|&i| place[i as usize] = usize::MAX);
-            if let Some(factor) = Cholesky::new(&system) {
-                factor.solve_in_place(&mut rhs);
-            }
+        if beta <= 0.0 {
+            return rhs;
         }
-        rhs
+        let beta = T::of(beta);
+        users.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at);
+        // Only neighbours that use the atom, too, take part.
+        let rows = users.iter().map(|&i| {
+            let inside = graph.row(i as usize).filter(|(j, _)| place[*j] != usize::MAX);
+            inside.map(|(j, weight)| (place[j], beta * weight)).collect::<Vec<_>>()
+        });
+        let inside = Csr::from_rows(users.len(), rows);
+        users.iter().for_each(|&i| place[i as usize] = usize::MAX);
+        let own: Vec<T> =
+            users.iter().map(|&i| T::one() + beta * laplacian.diagonal()[i as usize]).collect();
+        let start = rhs.iter().zip(&own).map(|(&b, &own)| b / own).collect();
+        conjugate_gradients(&rhs, start, |x, out| {
+            for (at, out) in out.iter_mut().enumerate() {
+                let (columns, values) = inside.row_slices(at);
+                let mut others = T::zero();
+                for (&j, &w) in columns.iter().zip(values) {
+                    others += w * x[j as usize];
+                }
+                *out = own[at] * x[at] - others;
+            }
+        })
     }
+}
+
+/// The solution of a system whose matrix is applied by `apply`: symmetric, well conditioned.
+fn conjugate_gradients<T: Real>(
+    rhs: &[T],
+    mut solution: Vec<T>,
+    apply: impl Fn(&[T], &mut [T]),
+) -> Vec<T> {
+    let mut image = vec![T::zero(); rhs.len()];
+    apply(&solution, &mut image);
+    let mut rest: Vec<T> = rhs.iter().zip(&image).map(|(&b, &h)| b - h).collect();
+    let mut direction = rest.clone();
+    let (mut size, goal) = (squared_norm(&rest), SOLVED * SOLVED * squared_norm(rhs));
+    for _ in 0..MAX_STEPS {
+        if size.is_nan() || size <= goal {
+            break;
+        }
+        apply(&direction, &mut image);
+        let step = T::of(size / inner(&direction, &image));
+        axpy(step, &direction, &mut solution);
+        axpy(-step, &image, &mut rest);
+        let next = squared_norm(&rest);
+        let kept = T::of(next / size);
+        direction.iter_mut().zip(&rest).for_each(|(d, &r)| *d = r + kept * *d);
+        size = next;
+    }
+    solution
 }
 
 /// Gives the users of an atom their share of it back; returns the sum of their columns, weighted by it.
@@ -155,8 +175,8 @@ fn gather<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]
 
 /// The columns of the users along an atom.
 #[inline(always)]
-fn along<T: Real>(left: &Matrix<T>, atom: &[T], users: &[u32]) -> Matrix<T> {
-    Matrix::from_fn(users.len(), 1, |at, _| dot(atom, left.column(users[at] as usize)))
+fn along<T: Real>(left: &Matrix<T>, atom: &[T], users: &[u32]) -> Vec<T> {
+    users.iter().map(|&i| dot(atom, left.column(i as usize))).collect()
 }
 
 /// Takes a share of the atom from the column of each user.

@@ -12,6 +12,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
+use crate::wide::wide;
 use crate::{Error, Real, Result, stop};
 
 /// Samples whose products with all others are taken at once.
@@ -101,7 +102,7 @@ impl Expressive {
 struct Written<T> {
     support: Vec<usize>,
     weights: Vec<f64>,
-    /// Products between the samples of the support, row after row as they joined.
+    /// Products between the samples of the support, a row for each.
     gram: Vec<Vec<f64>>,
     /// Products of the support with the sample.
     rhs: Vec<f64>,
@@ -156,7 +157,13 @@ pub(super) fn express<T: Real>(
                 let own = skip_self.then_some(first + at);
                 let query = queries.column(first + at);
                 let floor = rounding(first + at);
-                written.improve(samples, query, products.column(column), (sparsity, floor, own));
+                wide(
+                    #[inline(always)]
+                    || {
+                        let knobs = (sparsity, floor, own);
+                        written.improve(samples, query, products.column(column), knobs);
+                    },
+                );
             });
         }
         rows.extend(tile.into_iter().map(Written::into_row));
@@ -166,6 +173,7 @@ pub(super) fn express<T: Real>(
 
 impl<T: Real> Written<T> {
     /// Lets the samples join whose product with what is left exceeds κ/2, and solves for the weights.
+    #[inline(always)]
     fn improve(
         &mut self,
         samples: &Matrix<T>,
@@ -175,8 +183,8 @@ impl<T: Real> Written<T> {
     ) {
         let bound = 0.5 * sparsity * (1.0 + TOLERANCE) + rounding;
         let joins = |j: &usize| {
-            let outside = own != Some(*j) && !self.support.contains(j);
-            outside && products[*j].wide().abs() > bound
+            let outside = || own != Some(*j) && !self.support.contains(j);
+            products[*j].wide().abs() > bound && outside()
         };
         let mut joining: Vec<usize> = (0..products.len()).filter(joins).collect();
         if joining.is_empty() {
@@ -192,8 +200,10 @@ impl<T: Real> Written<T> {
             self.support.push(j);
             self.weights.push(0.0);
             self.rhs.push(dot(x, query).wide());
-            let with = self.support.iter().map(|&k| dot(x, samples.column(k)).wide());
-            self.gram.push(with.collect());
+            let with: Vec<f64> =
+                self.support.iter().map(|&k| dot(x, samples.column(k)).wide()).collect();
+            self.gram.iter_mut().zip(&with).for_each(|(row, &product)| row.push(product));
+            self.gram.push(with);
         }
         self.sweep(0.5 * sparsity);
         self.left.copy_from_slice(query);
@@ -205,15 +215,12 @@ impl<T: Real> Written<T> {
     }
 
     /// Coordinate descent over the support, until no weight moves the products noticeably.
+    #[inline(always)]
     fn sweep(&mut self, half: f64) {
         let size = self.support.len();
-        let entry = |gram: &[Vec<f64>], a: usize, b: usize| gram[a.max(b)][a.min(b)];
-        let mut slope: Vec<f64> = (0..size)
-            .map(|a| {
-                let image: f64 = (0..size).map(|b| entry(&self.gram, a, b) * self.weights[b]).sum();
-                self.rhs[a] - image
-            })
-            .collect();
+        let image = |row: &[f64]| row.iter().zip(&self.weights).map(|(g, w)| g * w).sum::<f64>();
+        let rows = self.rhs.iter().zip(&self.gram);
+        let mut slope: Vec<f64> = rows.map(|(r, row)| r - image(row)).collect();
         for _ in 0..MAX_SWEEPS {
             let mut moved = 0.0f64;
             for a in 0..size {
@@ -226,9 +233,8 @@ impl<T: Real> Written<T> {
                 let step = new - self.weights[a];
                 if step != 0.0 {
                     self.weights[a] = new;
-                    for (b, slope) in slope.iter_mut().enumerate() {
-                        *slope -= step * entry(&self.gram, a, b);
-                    }
+                    let row = &self.gram[a];
+                    slope.iter_mut().zip(row).for_each(|(slope, g)| *slope -= step * g);
                     moved = moved.max(step.abs() * curvature);
                 }
             }

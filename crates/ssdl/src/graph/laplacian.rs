@@ -208,6 +208,46 @@ impl<T: Real> Laplacian<T> {
         }
     }
 
+    /// Adds $\beta AL$ to `out`, for codes that are mostly zero, a row of `codes` for each sample; `scratch` is
+    /// a buffer for the first pass, kept between calls.
+    pub(crate) fn add_sparse_pull(
+        &self,
+        beta: T,
+        codes: &Csr<T>,
+        scratch: &mut Matrix<T>,
+        out: &mut Matrix<T>,
+    ) {
+        let add = |weight: T, j: usize, into: &mut [T]| {
+            let (places, values) = codes.row_slices(j);
+            places.iter().zip(values).for_each(|(&k, &a)| into[k as usize] += weight * a);
+        };
+        match &self.form {
+            Form::Mixtures { factor, transposed } => {
+                scratch.reshape(codes.columns(), factor.rows());
+                scratch.par_columns_mut().enumerate().with_min_len(32).for_each(|(m, into)| {
+                    into.fill(T::zero());
+                    factor.row(m).for_each(|(j, weight)| add(weight, j, into));
+                });
+                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                    wide(
+                        #[inline(always)]
+                        || {
+                            for (m, weight) in transposed.row(j) {
+                                axpy(beta * weight, scratch.column(m), out);
+                            }
+                        },
+                    );
+                });
+            }
+            Form::Affinities(weights) => {
+                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                    add(beta * self.diagonal[j], j, out);
+                    weights.row(j).for_each(|(i, weight)| add(-beta * weight, i, out));
+                });
+            }
+        }
+    }
+
     /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, which need only
     /// the codes.
     pub(crate) fn residuals(&self, codes: &Matrix<T>) -> Matrix<T> {
@@ -348,6 +388,29 @@ mod tests {
                         assert_eq!(l.column(i as usize)[j as usize], 0.0);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_pull_on_sparse_codes_equals_that_on_dense_ones() {
+        let n = 50;
+        let rows = (0..n).map(|i| vec![(i, 1.0), ((i + 1) % n, -0.75), ((i + 3) % n, -0.25)]);
+        let mixtures = Laplacian::from_factor(Csr::from_rows(n, rows));
+        let rows = (0..n).map(|i| vec![((i + 1) % n, 1.5), ((i + n - 1) % n, 1.5)]);
+        let affinities = Laplacian::from_affinities(Csr::from_rows(n, rows));
+        let entry = |k: usize, j: usize| {
+            if (k + 3 * j).is_multiple_of(4) { (k + j) as f64 - 9.0 } else { 0.0 }
+        };
+        let codes = Matrix::from_fn(7, n, entry);
+        for laplacian in [mixtures, affinities] {
+            let mut expected = Matrix::zeros(7, n);
+            laplacian.pull(&codes, &mut Matrix::zeros(0, 0), &mut expected);
+            let mut found = Matrix::from_fn(7, n, |_, _| 2.0);
+            let scratch = &mut Matrix::zeros(0, 0);
+            laplacian.add_sparse_pull(0.5, &Csr::of_columns(&codes), scratch, &mut found);
+            for (found, expected) in found.as_slice().iter().zip(expected.as_slice()) {
+                assert!((found - (2.0 + 0.5 * expected)).abs() < 1e-12);
             }
         }
     }

@@ -41,7 +41,8 @@ const DESCRIPTION: Description = Description {
 + discrimination (|Y - W'A|^2 + ridge |W|^2), at most n_nonzero atoms a sample",
     summary: "Each sample is coded with a few atoms by orthogonal matching pursuit; a linear classifier \
 pulls on the codes of labelled samples while it is learnt, and unlabelled samples shape the atoms. The \
-classifier that predicts is fitted on codes that no label has pulled on.",
+classifier that predicts is fitted on codes that no label has pulled on. On digits it stays some four points \
+below `src`, the control without learning.",
     semi_supervised: true,
     inductive: true,
     uses_graph: false,
@@ -94,10 +95,12 @@ impl Learner for Jdl {
         code(pursuit, (&atoms, &gram), &known, None, &mut of_known);
         code(pursuit, (&atoms, &gram), &rest, None, &mut of_rest);
         let mut weights = targets.fit(&of_known, &classes)?;
+        // Over all samples with their weights; and the labelled moments by themselves.
         let sums = |of_known: &Matrix<T>, of_rest: &Matrix<T>| {
             let mut sums = Statistics::of(&known, of_known, energies.0);
+            let moments = sums.moments.clone();
             sums.add(self.unlabelled_weight, &Statistics::of(&rest, of_rest, energies.1));
-            sums
+            (sums, moments)
         };
         let objective = |residual: f64, weights: &Matrix<T>, of_known: &Matrix<T>| {
             let misfit = targets.misfit(weights, of_known, &classes);
@@ -108,7 +111,7 @@ impl Learner for Jdl {
             ])
         };
         let limits = self.codes.limits();
-        let mut residual = sums(&of_known, &of_rest).residual(&atoms, &gram);
+        let mut residual = sums(&of_known, &of_rest).0.residual(&atoms, &gram);
         turns.begin(limits, objective(residual, &weights, &of_known))?;
         let mut unused = Unused::default();
         let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: false };
@@ -116,10 +119,10 @@ impl Learner for Jdl {
             let labels = (&targets, &*classes, &weights);
             code(pursuit, (&atoms, &gram), &known, Some(labels), &mut of_known);
             code(pursuit, (&atoms, &gram), &rest, None, &mut of_rest);
-            let sums = sums(&of_known, &of_rest);
+            let (sums, moments) = sums(&of_known, &of_rest);
             residual = sums.residual(&atoms, &gram);
             turns.done(Step::Codes, objective(residual, &weights, &of_known))?;
-            weights = targets.fit(&of_known, &classes)?;
+            weights = targets.fit_with(&of_known, &classes, &moments)?;
             turns.done(Step::Classifier, objective(residual, &weights, &of_known))?;
             block.update(&mut atoms, &sums, T::one());
             unused.revive(&mut atoms, &sums.moments, (&known, &of_known), (&rest, &of_rest));

@@ -52,7 +52,8 @@ const DESCRIPTION: Description = Description {
 at most n_nonzero atoms a sample",
     summary: "Every atom belongs to a class. K-SVD on the labelled samples with their labels below them \
 learns atoms, label consistency and a linear classifier at once; a discrimination of 0 gives LC-KSVD1, \
-whose classifier is fitted afterwards. Supervised: unlabelled samples are not used.",
+whose classifier is fitted afterwards. Supervised: unlabelled samples are not used. Over `src`, the control \
+without learning, it gains one to two points on faces with 8 labels a person and loses as much with 11.",
     semi_supervised: false,
     inductive: true,
     uses_graph: false,

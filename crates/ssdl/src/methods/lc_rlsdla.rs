@@ -11,7 +11,7 @@ use crate::fit::few_atoms::{Ending, Unused};
 use crate::fit::{
     FewAtomsKnobs, FewAtomsSetters, Given, Learnt, Objective, Sizes, Step, Stop, Turns,
 };
-use crate::matrix::{Cholesky, axpy, squared_norm};
+use crate::matrix::{Cholesky, squared_norm};
 use crate::random::{Purpose, shuffle, substream};
 use crate::{Error, Matrix, Real, Result};
 
@@ -51,7 +51,8 @@ const DESCRIPTION: Description = Description {
     link: "https://arxiv.org/abs/1903.03905",
     summary: "Starts from LC-KSVD on the labelled samples; then the samples pass one at a time, and atoms \
 and classifier follow each by recursive least squares. An unlabelled sample gets the class that the present \
-classifier gives it. The classifier that predicts is fitted on codes that no label has pulled on.",
+classifier gives it. The classifier that predicts is fitted on codes that no label has pulled on. On digits it \
+stays some four points below `src`, the control without learning.",
     published: &[
         ("USPS", &[("n_atoms", "200"), ("n_nonzero", "10")]),
         ("MNIST", &[("n_atoms", "200"), ("n_nonzero", "10")]),
@@ -152,7 +153,8 @@ impl LcRlsdla {
         let mut recursive = Recursive::new(vec![atoms, labels], inverse);
         recursive.normalise();
         let roots = (0..n_classes).map(|class| T::of(targets.weight(class).sqrt())).collect();
-        Ok(Pass { recursive, pursuit: self.codes.pursuit(), roots, unused, left: [0.0; 2] })
+        let (pursuit, joint) = (self.codes.pursuit(), Matrix::zeros(p, p));
+        Ok(Pass { recursive, pursuit, roots, unused, joint, left: [0.0; 2] })
     }
 }
 
@@ -163,6 +165,8 @@ struct Pass<T> {
     /// $\sqrt{\omega_c}$.
     roots: Vec<T>,
     unused: Unused,
+    /// The sum of both Gram matrices; scratch.
+    joint: Matrix<T>,
     /// What this pass left of samples and labels.
     left: [f64; 2],
 }
@@ -190,15 +194,11 @@ impl<T: Real> Pass<T> {
         let mut rhs = correlations;
         rhs.as_mut_slice().iter_mut().for_each(|r| *r *= weight);
         rhs.add_product(T::one(), labels.atoms.transposed(), single(&label).view());
-        let mut gram = samples.gram.clone();
-        axpy(T::one(), labels.gram.as_slice(), gram.as_mut_slice());
-        let code = self.code(&gram, rhs);
-        for (left, (part, target)) in self.left.iter_mut().zip([(samples, &x), (labels, &label)]) {
-            let mut rest = single(target);
-            rest.add_product(-T::one(), part.atoms.view(), code.view());
-            *left += rest.squared_norm();
-        }
-        self.recursive.step(&[&x, &label], code.column(0), forgetting);
+        let both = samples.gram.as_slice().iter().zip(labels.gram.as_slice());
+        self.joint.as_mut_slice().iter_mut().zip(both).for_each(|(sum, (&g, &h))| *sum = g + h);
+        let code = self.code(&self.joint, rhs);
+        let squares = self.recursive.step(&[&x, &label], code.column(0), forgetting);
+        self.left.iter_mut().zip(squares).for_each(|(left, square)| *left += square);
         self.recursive.normalise();
     }
 

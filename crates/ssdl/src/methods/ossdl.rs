@@ -7,9 +7,10 @@ use crate::classifier::targets::class_sums;
 use crate::classifier::{Misfit, Targets};
 use crate::codes::Omp;
 use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
-use crate::dictionary::{Block, Statistics, Update, init};
+use crate::dictionary::{Block, Statistics, Update, add_square, init};
 use crate::fit::few_atoms::{Ending, Unused, code};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Turns};
+use crate::matrix::axpy;
 use crate::random::{Purpose, shuffle, substream};
 use crate::{Matrix, Real, Result};
 
@@ -50,7 +51,8 @@ pub(super) const DESCRIPTION: Description = Description {
 at most n_nonzero atoms a sample",
     summary: "Every atom belongs to a class, and the codes of labelled samples are pulled towards atoms \
 of their class and towards a linear classifier. Samples come in batches; atoms and classifier are \
-updated after each batch. The classifier that predicts is fitted on codes that no label has pulled on.",
+updated after each batch. The classifier that predicts is fitted on codes that no label has pulled on. On \
+digits it stays some four points below `src`, the control without learning.",
     semi_supervised: true,
     inductive: true,
     uses_graph: false,
@@ -90,19 +92,19 @@ impl Learner for Ossdl {
         init::check_count(&atoms, n_atoms, |sentence| turns.notice(sentence))?;
         let targets = Targets::new(sizes.n_classes, self.discrimination, self.ridge)
             .consistent(self.consistency, &class_of_atoms);
-        let mut online = Online::begin(given, atoms, targets, self.codes.pursuit())?;
+        let mut online = Online::begin(self, given, atoms, targets)?;
         let limits = self.codes.limits();
-        turns.begin(limits, online.objective(self.unlabelled_weight))?;
+        turns.begin(limits, online.objective())?;
         let stop = turns.repeat(limits, |turns| {
             let mut order: Vec<usize> = (0..sizes.n_samples).collect();
             let pass = turns.iteration() as u32;
             shuffle(&mut order, &mut substream(given.seed, Purpose::Batches, pass));
             for batch in order.chunks(self.batch_size) {
-                online.learn(given, batch, self.unlabelled_weight)?;
+                online.learn(batch)?;
             }
             // The same sums, computed again: repeated additions and subtractions would drift.
             online.refresh();
-            turns.done(Step::Dictionary, online.objective(self.unlabelled_weight))
+            turns.done(Step::Dictionary, online.objective())
         })?;
         let Online { atoms, unused, .. } = online;
         let (coder, ridge) = (self.codes.coder(), self.ridge);
@@ -113,6 +115,7 @@ impl Learner for Ossdl {
 /// The state between two batches.
 struct Online<T> {
     atoms: Matrix<T>,
+    gram: Matrix<T>,
     /// $W$, $p\times C$.
     weights: Matrix<T>,
     targets: Targets,
@@ -120,14 +123,19 @@ struct Online<T> {
     labelled: Group<T>,
     unlabelled: Group<T>,
     classes: Vec<usize>,
+    /// ρ.
+    unlabelled_weight: f64,
+    /// Over all samples with their weights.
+    sums: Statistics<T>,
+    /// $AA^\top$ and $AY^\top$ over the labelled samples.
+    known: (Matrix<T>, Matrix<T>),
     unused: Unused,
 }
 
-/// Samples that are coded in the same way, their codes, and sums over them.
+/// Samples that are coded in the same way, and their codes.
 struct Group<T> {
     samples: Matrix<T>,
     codes: Matrix<T>,
-    sums: Statistics<T>,
     /// The place of each sample of the fit in this group, where it is in it.
     places: Vec<Option<usize>>,
 }
@@ -137,97 +145,140 @@ impl<T: Real> Group<T> {
         let mut places = vec![None; given.samples.columns()];
         members.iter().enumerate().for_each(|(place, &j)| places[j] = Some(place));
         let samples = given.samples.select_columns(members);
-        let codes = Matrix::zeros(p, members.len());
-        Self { sums: Statistics::none(samples.rows(), p), samples, codes, places }
+        Self { codes: Matrix::zeros(p, members.len()), samples, places }
     }
 
-    fn refresh(&mut self) {
-        self.sums = Statistics::of(&self.samples, &self.codes, self.samples.squared_norm());
+    fn sums(&self) -> Statistics<T> {
+        Statistics::of(&self.samples, &self.codes, self.samples.squared_norm())
     }
 
-    /// Replaces the codes of some members; `coded` improves them.
-    fn replace(&mut self, members: &[usize], coded: impl FnOnce(&Matrix<T>, &mut Matrix<T>)) {
+    /// The members of a batch.
+    fn among(&self, batch: &[usize]) -> Vec<usize> {
+        batch.iter().filter_map(|&j| self.places[j]).collect()
+    }
+
+    /// Improves the codes of some members; `change` is told each member with its old and its new code.
+    fn improve(
+        &mut self,
+        members: &[usize],
+        coded: impl FnOnce(&Matrix<T>, &mut Matrix<T>),
+        mut change: impl FnMut(usize, &[T], &[T], &[T]),
+    ) {
         if members.is_empty() {
             return;
         }
         let samples = self.samples.select_columns(members);
         let mut codes = self.codes.select_columns(members);
-        let energy = samples.squared_norm();
-        self.sums.add(-1.0, &Statistics::of(&samples, &codes, energy));
         coded(&samples, &mut codes);
-        self.sums.add(1.0, &Statistics::of(&samples, &codes, energy));
-        for (new, &place) in codes.iter_columns().zip(members) {
-            self.codes.column_mut(place).copy_from_slice(new);
+        for (at, &place) in members.iter().enumerate() {
+            let (old, new) = (self.codes.column_mut(place), codes.column(at));
+            change(place, samples.column(at), old, new);
+            old.copy_from_slice(new);
         }
     }
 }
 
 impl<T: Real> Online<T> {
     fn begin(
+        knobs: &Ossdl,
         given: &Given<'_, T>,
         atoms: Matrix<T>,
         targets: Targets,
-        pursuit: Omp,
     ) -> Result<Self> {
         let p = atoms.columns();
+        let pursuit = knobs.codes.pursuit();
         let mut labelled = Group::new(given, &given.labels.labelled(), p);
         let mut unlabelled = Group::new(given, &given.labels.unlabelled(), p);
         let gram = atoms.gram();
         for group in [&mut labelled, &mut unlabelled] {
             code(pursuit, (&atoms, &gram), &group.samples, None, &mut group.codes);
-            group.refresh();
         }
         let classes = given.labels.known_classes();
         let weights = targets.fit(&labelled.codes, &classes)?;
-        let unused = Unused::default();
-        Ok(Self { atoms, weights, targets, pursuit, labelled, unlabelled, classes, unused })
+        let mut online = Self {
+            sums: Statistics::none(atoms.rows(), p),
+            known: (Matrix::zeros(p, p), Matrix::zeros(p, weights.columns())),
+            unlabelled_weight: knobs.unlabelled_weight,
+            unused: Unused::default(),
+            atoms,
+            gram,
+            weights,
+            targets,
+            pursuit,
+            labelled,
+            unlabelled,
+            classes,
+        };
+        online.add_up();
+        Ok(online)
     }
 
     /// Codes a batch, then moves atoms and classifier.
-    fn learn(&mut self, given: &Given<'_, T>, batch: &[usize], weight: f64) -> Result<()> {
-        let members = |group: &Group<T>| -> Vec<usize> {
-            batch.iter().filter_map(|&j| group.places[j]).collect()
-        };
-        let (known, rest) = (members(&self.labelled), members(&self.unlabelled));
-        let (atoms, gram) = (&self.atoms, self.atoms.gram());
-        let classes: Vec<usize> = known.iter().map(|&place| self.classes[place]).collect();
-        self.labelled.replace(&known, |samples, codes| {
-            let labels = (&self.targets, &*classes, &self.weights);
-            code(self.pursuit, (atoms, &gram), samples, Some(labels), codes);
-        });
-        self.unlabelled.replace(&rest, |samples, codes| {
-            code(self.pursuit, (atoms, &gram), samples, None, codes);
-        });
-        let mut sums = self.labelled.sums.clone();
-        sums.add(weight, &self.unlabelled.sums);
+    fn learn(&mut self, batch: &[usize]) -> Result<()> {
+        let (known, rest) = (self.labelled.among(batch), self.unlabelled.among(batch));
+        let Self { atoms, gram, weights, targets, pursuit, sums, classes, .. } = self;
+        let (atoms, rho) = ((&*atoms, &*gram), T::of(self.unlabelled_weight));
+        let (moments, by_class) = &mut self.known;
+        let chosen: Vec<usize> = known.iter().map(|&place| classes[place]).collect();
+        self.labelled.improve(
+            &known,
+            |samples, codes| {
+                let labels = (&*targets, &*chosen, &*weights);
+                code(*pursuit, atoms, samples, Some(labels), codes);
+            },
+            |place, x, old, new| {
+                for (factor, code) in [(-T::one(), old), (T::one(), new)] {
+                    sums.add_sample(factor, x, code);
+                    add_square(moments, factor, code);
+                    axpy(factor, code, by_class.column_mut(classes[place]));
+                }
+            },
+        );
+        self.unlabelled.improve(
+            &rest,
+            |samples, codes| code(*pursuit, atoms, samples, None, codes),
+            |_, x, old, new| {
+                sums.add_sample(-rho, x, old);
+                sums.add_sample(rho, x, new);
+            },
+        );
         let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: false };
-        block.update(&mut self.atoms, &sums, T::one());
-        let classes = class_sums(&self.labelled.codes, &self.classes, given.labels.classes().len());
-        self.weights = self.targets.fit_sums(&self.labelled.sums.moments, &classes)?;
+        block.update(&mut self.atoms, &self.sums, T::one());
+        self.gram = self.atoms.gram();
+        self.weights = self.targets.fit_sums(&self.known.0, &self.known.1)?;
         Ok(())
     }
 
+    /// All sums from the present codes; returns $AA^\top$ over all samples, each counting one.
+    fn add_up(&mut self) -> Matrix<T> {
+        self.sums = self.labelled.sums();
+        self.known.0 = self.sums.moments.clone();
+        let n_classes = self.weights.columns();
+        self.known.1 = class_sums(&self.labelled.codes, &self.classes, n_classes);
+        let rest = self.unlabelled.sums();
+        self.sums.add(self.unlabelled_weight, &rest);
+        let mut all = rest.moments;
+        axpy(T::one(), self.known.0.as_slice(), all.as_mut_slice());
+        all
+    }
+
     fn refresh(&mut self) {
+        let moments = self.add_up();
         let Self { labelled, unlabelled, atoms, unused, .. } = self;
-        labelled.refresh();
-        unlabelled.refresh();
-        let mut sums = labelled.sums.clone();
-        sums.add(1.0, &unlabelled.sums);
         unused.revive(
             atoms,
-            &sums.moments,
+            &moments,
             (&labelled.samples, &labelled.codes),
             (&unlabelled.samples, &unlabelled.codes),
         );
+        self.gram = self.atoms.gram();
     }
 
-    fn objective(&self, weight: f64) -> Objective {
-        let gram = self.atoms.gram();
-        let residual = |group: &Group<T>| group.sums.residual(&self.atoms, &gram);
+    fn objective(&self) -> Objective {
         let Misfit { discrimination, consistency, ridge } =
             self.targets.misfit(&self.weights, &self.labelled.codes, &self.classes);
         Objective::new([
-            ("reconstruction", residual(&self.labelled) + weight * residual(&self.unlabelled)),
+            ("reconstruction", self.sums.residual(&self.atoms, &self.gram)),
             ("discrimination", discrimination),
             ("consistency", consistency),
             ("ridge", ridge),

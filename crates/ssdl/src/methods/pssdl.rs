@@ -6,7 +6,7 @@
 use super::{Description, Learner, cut_atoms, cut_neighbours};
 use crate::classifier::softmax::{fit_softmax, softmax_curvature, softmax_loss, softmax_slopes};
 use crate::classifier::{Decision, LinearClassifier};
-use crate::codes::moments::{cross_moments, second_moments};
+use crate::codes::moments::{cross_moments, residuals, second_moments};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::init::{check_count, first_atoms};
 use crate::dictionary::{AtomCount, Ridge, Statistics, Update, to_length_one};
@@ -15,7 +15,7 @@ use crate::fit::{
     Turns, squared_lengths,
 };
 use crate::graph::{ByClass, Connected, Graph, Heat, Laplacian, Search, Width};
-use crate::matrix::{absolute_sum, axpy, dot};
+use crate::matrix::{absolute_sum, axpy};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
@@ -68,7 +68,8 @@ const DESCRIPTION: Description = Description {
     summary: "Codes have a Laplace prior, samples a noise of their own, classes a softmax of the \
 codes; graphs keep neighbours together and classes apart. The scales of noise and codes are estimated \
 once and then kept, because the model is unbounded in them. Not all of the article could be read; what \
-it leaves open was found by experiment.",
+it leaves open was found by experiment. Over `src`, the control without learning, it gains nothing on USPS and \
+loses two points on MNIST.",
     semi_supervised: true,
     inductive: true,
     uses_graph: true,
@@ -227,15 +228,7 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     fn residuals(&self) -> Vec<f64> {
-        let of = |(j, code): (usize, &[T])| {
-            let mut value = self.norms[j];
-            for (k, a) in code.iter().enumerate().filter(|(_, a)| **a != T::zero()) {
-                let image = dot(self.gram.column(k), code).wide();
-                value += a.wide() * (image - 2.0 * self.correlations.column(j)[k].wide());
-            }
-            value.max(0.0)
-        };
-        self.codes.iter_columns().enumerate().map(of).collect()
+        residuals(&self.norms, &self.gram, &self.correlations, &self.codes)
     }
 
     /// $A\mathcal M$ of both graphs with their weights.
@@ -286,7 +279,7 @@ impl<'a, T: Real> State<'a, T> {
             scaled(&mut rhs, -1);
             scaled(&mut self.codes, -1);
             let shifts = shifts.into_iter().map(T::of).collect();
-            Lasso::new(1.0).code(Pulled { gram: &self.gram, rhs, shifts }, &mut self.codes);
+            Lasso::rough(1.0).code(Pulled { gram: &self.gram, rhs, shifts }, &mut self.codes);
             scaled(&mut self.codes, 1);
         }
     }

@@ -7,13 +7,14 @@ use rayon::prelude::*;
 
 use super::{Description, Learner};
 use crate::classifier::simplex::simplex_memberships;
+use crate::codes::moments::residuals;
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::{Block, Blocks, Energies, Statistics, Update, nearness_to_classes};
 use crate::fit::{
     Dictionary, Given, Learnt, Limits, Measured, Objective, Sizes, SolverKnobs, Step, Turns,
     by_residuals, first_blocks, flips, squared_lengths,
 };
-use crate::matrix::{axpy, dot, squared_norm};
+use crate::matrix::{axpy, squared_norm};
 use crate::{Labels, Matrix, Real, Result};
 
 crate::knobs! {
@@ -54,7 +55,8 @@ const DESCRIPTION: Description = Description {
     summary: "Each class has a block of atoms that should explain its samples and nothing of others; \
 unlabelled samples have memberships in the classes, which weigh how much each block must explain \
 them. A sample is coded with all atoms and takes the class whose block leaves least of it. Only the \
-opening of the article could be read; what it leaves open was found by experiment.",
+opening of the article could be read; what it leaves open was found by experiment. Over `src`, the control \
+without learning, it gains about 1.4 points on digits and, with 2, 5 and 10 labels a person, 11, 7 and 1 on faces.",
     semi_supervised: true,
     inductive: true,
     uses_graph: false,
@@ -174,7 +176,7 @@ impl<'a, T: Real> State<'a, T> {
         let within = self.blocks.within(&self.gram);
         let mut system = self.gram.clone();
         axpy(T::of(omega), within.as_slice(), system.as_mut_slice());
-        let lasso = Lasso::new(self.knobs.sparsity);
+        let lasso = Lasso::rough(self.knobs.sparsity);
         let shifts: Vec<T> = self
             .labels
             .assigned()
@@ -254,19 +256,10 @@ impl<'a, T: Real> State<'a, T> {
             .zip(energies.explained.as_slice())
             .map(|((p, e), f)| p * p * e + (1.0 - p) * (1.0 - p) * f)
             .sum();
-        let mut whole = 0.0;
-        for j in 0..self.codes.columns() {
-            let (code, rhs) = (self.codes.column(j), self.correlations.column(j));
-            let mut value = self.norms[j];
-            for (k, a) in code.iter().enumerate().filter(|(_, a)| **a != T::zero()) {
-                let image = dot(self.gram.column(k), code);
-                value += a.wide() * (image.wide() - 2.0 * rhs[k].wide());
-            }
-            whole += value.max(0.0);
-        }
+        let whole = residuals(&self.norms, &self.gram, &self.correlations, &self.codes);
         let knobs = self.knobs;
         Objective::new([
-            ("reconstruction", whole),
+            ("reconstruction", whole.iter().sum()),
             ("sparsity", Pursuit::<T>::size(&Lasso::new(knobs.sparsity), &self.codes)),
             ("discrimination", knobs.discrimination * class),
             ("compactness", knobs.compactness * fisher(&self.codes, self.labels)),

@@ -6,6 +6,7 @@
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::simplex::softmin;
 use crate::classifier::spread_shares;
+use crate::codes::moments::{cross_moments, residuals};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::{Block, Blocks, Statistics, Update};
 use crate::fit::{
@@ -72,7 +73,8 @@ P\text{ spread over a graph}",
     summary: "Each class has its own dictionary and writes every sample with it alone. The costs of \
 doing so give class probabilities, which spread over a graph from the labelled samples and weigh \
 what each dictionary learns from; the class of the lowest cost wins. Only the abstract of the article \
-could be read; what it leaves open was found by experiment.",
+could be read; what it leaves open was found by experiment. Over `src`, the control without learning, it gains \
+one point on USPS, three on MNIST and, with 2, 5 and 10 labels a person, 27, 12 and 3 on faces.",
     semi_supervised: true,
     inductive: true,
     uses_graph: true,
@@ -272,10 +274,7 @@ impl<'a, T: Real> State<'a, T> {
             });
             let statistics = Statistics {
                 moments: Matrix::of_product(weighted.view(), own.codes.transposed()),
-                correlations: crate::codes::moments::cross_moments(
-                    (*samples).into(),
-                    &Csr::of_columns(&weighted),
-                ),
+                correlations: cross_moments((*samples).into(), &Csr::of_columns(&weighted)),
                 energy: 0.0,
             };
             update.update(&mut own.atoms, &statistics, T::one());
@@ -328,7 +327,7 @@ impl<T: Real> OfClass<T> {
 
     /// Lassos of all samples; labelled ones of the class are pulled to their mean, which follows.
     fn code(&mut self, knobs: &SsdLp, assigned: &[Option<usize>], class: usize) {
-        let (lasso, gamma) = (Lasso::new(knobs.sparsity), T::of(knobs.compactness));
+        let (lasso, gamma) = (Lasso::rough(knobs.sparsity), T::of(knobs.compactness));
         let others: Vec<usize> =
             (0..assigned.len()).filter(|&j| assigned[j] != Some(class)).collect();
         let chosen = members(assigned, class);
@@ -354,13 +353,9 @@ impl<T: Real> OfClass<T> {
     }
 
     fn measure(&mut self, sparsity: f64, norms: &[f64]) {
-        for (j, code) in self.codes.iter_columns().enumerate() {
-            let (rhs, mut value) = (self.correlations.column(j), norms[j]);
-            for (k, a) in code.iter().enumerate().filter(|(_, a)| **a != T::zero()) {
-                let image = crate::matrix::dot(self.gram.column(k), code);
-                value += a.wide() * (image.wide() - 2.0 * rhs[k].wide());
-            }
-            self.energies[j] = value.max(0.0) + sparsity * absolute_sum(code);
+        self.energies = residuals(norms, &self.gram, &self.correlations, &self.codes);
+        for (energy, code) in self.energies.iter_mut().zip(self.codes.iter_columns()) {
+            *energy += sparsity * absolute_sum(code);
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::fit::{
     classes_of_atoms, squared_lengths,
 };
 use crate::matrix::{Cholesky, dot};
+use crate::wide::wide;
 use crate::{Error, Matrix, Real, Result};
 
 crate::knobs! {
@@ -53,7 +54,7 @@ where g runs over the classes and the unlabelled samples",
     summary: "Residuals count by a low power, so outliers hardly do; the labelled samples of a class \
 share the atoms they use. Each atom then belongs to the class that uses it most, and a sample takes \
 the class whose atoms leave least of it. Only the abstract of the article could be read; what it \
-leaves open was found by experiment.",
+leaves open was found by experiment. Over `src`, the control without learning, it gains nothing on digits.",
     semi_supervised: true,
     inductive: true,
     uses_graph: false,
@@ -112,7 +113,8 @@ impl Learner for SsrD {
             for _ in 0..REWEIGHTINGS {
                 let weights = rows.sample_weights(&state.residuals, epsilon);
                 let system = (&state.gram, &state.correlations);
-                rows.code(system, &weights, (epsilon, STEPS), &mut state.codes);
+                let codes = (&mut state.codes, &mut state.images);
+                rows.code(system, &weights, (epsilon, STEPS), codes);
                 state.measure();
             }
             turns.done(Step::Codes, state.objective(&rows))?;
@@ -138,6 +140,8 @@ struct State<'a, T> {
     /// $D^\top X$.
     correlations: Matrix<T>,
     codes: Matrix<T>,
+    /// $GA$.
+    images: Matrix<T>,
     /// $\lVert x_i-Da_i\rVert^2$.
     residuals: Vec<f64>,
 }
@@ -157,21 +161,24 @@ impl<'a, T: Real> State<'a, T> {
         };
         Cholesky::new(&system).ok_or_else(failed)?.solve_in_place(&mut codes);
         let norms = squared_lengths(samples);
-        let residuals = Vec::new();
-        let mut state = Self { samples, norms, atoms, gram, correlations, codes, residuals };
+        let (residuals, images) = (Vec::new(), Matrix::of_product(gram.view(), codes.view()));
+        let mut state =
+            Self { samples, norms, atoms, gram, correlations, codes, images, residuals };
         state.measure();
         Ok(state)
     }
 
     fn measure(&mut self) {
-        let image = Matrix::of_product(self.gram.view(), self.codes.view());
         let of = |j: usize| {
             let code = self.codes.column(j);
-            let square = dot(code, image.column(j)).wide();
+            let square = dot(code, self.images.column(j)).wide();
             let cross = dot(code, self.correlations.column(j)).wide();
             (self.norms[j] - 2.0 * cross + square).max(0.0)
         };
-        self.residuals = (0..self.codes.columns()).map(of).collect();
+        self.residuals = wide(
+            #[inline(always)]
+            || (0..self.codes.columns()).map(of).collect(),
+        );
     }
 
     fn update_atoms(&mut self, weights: &[f64]) {
@@ -187,6 +194,7 @@ impl<'a, T: Real> State<'a, T> {
         update.update(&mut self.atoms, &statistics, T::one());
         self.gram = self.atoms.gram();
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
+        self.images.set_product(self.gram.view(), self.codes.view());
         self.measure();
     }
 

@@ -10,6 +10,8 @@ use crate::Real;
 use crate::codes::pursuit::{HalfThreshold, top_of};
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, axpy, inner, largest_eigenvalue, squared_norm};
+use crate::sparse::Csr;
+use crate::wide::wide;
 
 /// Proximal gradient steps with momentum; each step thresholds in closed form.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,56 @@ pub struct Fixed<'a, T> {
     pub correlations: &'a Matrix<T>,
     /// $L$.
     pub laplacian: &'a Laplacian<T>,
+}
+
+/// How far a step went.
+struct Moved {
+    /// $\langle\text{ahead}-\text{next},\text{next}-\text{now}\rangle$: above zero, momentum points uphill.
+    against: f64,
+    /// The largest change of a coefficient.
+    most: f64,
+    /// The largest coefficient.
+    size: f64,
+}
+
+impl Moved {
+    /// From `now` to `next`; the step was taken at `now` + factor · (`now` − `before`).
+    fn between<T: Real>(next: &Matrix<T>, now: &Matrix<T>, before: &Matrix<T>, factor: T) -> Self {
+        let columns = (0..next.columns()).into_par_iter().with_min_len(32);
+        let parts: Vec<(T, T, T)> = columns
+            .map(|j| {
+                wide(
+                    #[inline(always)]
+                    || moved_column(next.column(j), now.column(j), before.column(j), factor),
+                )
+            })
+            .collect();
+        let none = Self { against: 0.0, most: 0.0, size: 0.0 };
+        parts.iter().fold(none, |all, (against, most, size)| Self {
+            against: all.against + against.wide(),
+            most: all.most.max(most.wide()),
+            size: all.size.max(size.wide()),
+        })
+    }
+}
+
+#[inline(always)]
+fn moved_column<T: Real>(next: &[T], now: &[T], before: &[T], factor: T) -> (T, T, T) {
+    const LANES: usize = 8;
+    let (mut against, mut most, mut size) =
+        ([T::zero(); LANES], [T::zero(); LANES], [T::zero(); LANES]);
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let strips = next.chunks(LANES).zip(now.chunks(LANES)).zip(before.chunks(LANES));
+    for ((next, now), before) in strips {
+        for (lane, ((&next, &now), &before)) in next.iter().zip(now).zip(before).enumerate() {
+            let step = next - now;
+            against[lane] += (now + factor * (now - before) - next) * step;
+            most[lane] = larger(most[lane], step.abs());
+            size[lane] = larger(size[lane], next.abs());
+        }
+    }
+    let top = |lanes: [T; LANES]| lanes.into_iter().fold(T::zero(), larger);
+    (against.into_iter().sum(), top(most), top(size))
 }
 
 impl Structured<'_> {
@@ -71,34 +123,45 @@ impl Structured<'_> {
         bound: T,
         accelerated: bool,
     ) -> Matrix<T> {
-        let (mut now, mut ahead, mut momentum) = (codes.clone(), codes.clone(), 1.0f64);
+        let (mut now, mut next) = (codes.clone(), codes.clone());
+        let mut before = codes.clone();
         let mut image = Matrix::zeros(codes.rows(), codes.columns());
-        let mut buffers = (Matrix::zeros(0, 0), Matrix::zeros(codes.rows(), codes.columns()));
+        let mut buffers = (Matrix::zeros(0, 0), Matrix::zeros(0, 0));
+        self.image(fixed, &now, &mut image, &mut buffers);
+        let mut image_before = image.clone();
+        let (mut momentum, mut factor) = (1.0f64, T::zero());
         for _ in 0..self.steps {
-            self.image(fixed, &ahead, &mut image, &mut buffers);
-            let mut next = ahead.clone();
+            // Images are linear: that of the point ahead follows from those of the last two.
+            let inverse = T::one() / bound;
             next.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, next)| {
-                let parts = next.iter_mut().zip(image.column(j)).zip(fixed.correlations.column(j));
-                parts.for_each(|((a, &h), &r)| *a -= (h - r) / bound);
+                wide(
+                    #[inline(always)]
+                    || {
+                        let slopes = image.column(j).iter().zip(image_before.column(j));
+                        let slopes = slopes.zip(fixed.correlations.column(j));
+                        let points = now.column(j).iter().zip(before.column(j));
+                        for ((next, (&a, &b)), ((&h, &i), &r)) in
+                            next.iter_mut().zip(points).zip(slopes)
+                        {
+                            let slope = h + factor * (h - i) - r;
+                            *next = a + factor * (a - b) - slope * inverse;
+                        }
+                    },
+                );
             });
             self.threshold(&mut next, bound.wide());
-            let (mut against, mut moved, mut size) = (0.0, 0.0f64, 0.0f64);
-            let all = next.as_slice().iter().zip(now.as_slice()).zip(ahead.as_slice());
-            for ((&next, &now), &ahead) in all {
-                let step = (next - now).wide();
-                against += (ahead - next).wide() * step;
-                moved = moved.max(step.abs());
-                size = size.max(next.abs().wide());
-            }
+            let Moved { against, most, size } = Moved::between(&next, &now, &before, factor);
             momentum = if against > 0.0 || !accelerated { 1.0 } else { momentum };
             let later = (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) / 2.0;
-            let factor = T::of((momentum - 1.0) / later);
-            let all = ahead.as_mut_slice().iter_mut().zip(next.as_slice()).zip(now.as_slice());
-            all.for_each(|((ahead, &next), &now)| *ahead = next + factor * (next - now));
-            (now, momentum) = (next, later);
-            if moved <= 1e-4 * size {
+            factor = T::of((momentum - 1.0) / later);
+            momentum = later;
+            std::mem::swap(&mut before, &mut now);
+            std::mem::swap(&mut now, &mut next);
+            if most <= 1e-4 * size {
                 break;
             }
+            std::mem::swap(&mut image_before, &mut image);
+            self.image(fixed, &now, &mut image, &mut buffers);
         }
         now
     }
@@ -111,21 +174,28 @@ impl Structured<'_> {
         out: &mut Matrix<T>,
         (scratch, pull): &mut (Matrix<T>, Matrix<T>),
     ) {
-        let used = z.as_slice().iter().filter(|a| **a != T::zero()).count();
-        if used * 4 > z.as_slice().len() {
+        let beta = T::of(self.manifold);
+        let sparse = Csr::of_columns(z);
+        if sparse.entries() * 4 > z.as_slice().len() {
             out.set_product(fixed.gram.view(), z.view());
-        } else {
-            out.par_columns_mut().enumerate().with_min_len(16).for_each(|(j, out)| {
-                out.fill(T::zero());
-                let column = z.column(j).iter().enumerate();
-                for (k, &a) in column.filter(|(_, a)| **a != T::zero()) {
-                    axpy(a, fixed.gram.column(k), out);
-                }
-            });
+            if self.manifold > 0.0 {
+                pull.reshape(z.rows(), z.columns());
+                fixed.laplacian.pull(z, scratch, pull);
+                axpy(beta, pull.as_slice(), out.as_mut_slice());
+            }
+            return;
         }
+        out.par_columns_mut().enumerate().with_min_len(16).for_each(|(j, out)| {
+            wide(
+                #[inline(always)]
+                || {
+                    out.fill(T::zero());
+                    sparse.row(j).for_each(|(k, a)| axpy(a, fixed.gram.column(k), out));
+                },
+            );
+        });
         if self.manifold > 0.0 {
-            fixed.laplacian.pull(z, scratch, pull);
-            axpy(T::of(self.manifold), pull.as_slice(), out.as_mut_slice());
+            fixed.laplacian.add_sparse_pull(beta, &sparse, scratch, out);
         }
     }
 
@@ -141,15 +211,22 @@ impl Structured<'_> {
                 column.iter_mut().for_each(|a| *a = T::of(each.at(a.wide())));
             }
         });
+        let (mut squares, mut keep) = (vec![0.0; p], vec![T::zero(); p]);
         for group in self.groups {
-            for k in 0..p {
-                let squares = group.iter().map(|&j| codes.column(j)[k].wide().powi(2));
-                let length = squares.sum::<f64>().sqrt();
-                let keep = match row.at(length) {
+            squares.fill(0.0);
+            for &j in group {
+                let column = squares.iter_mut().zip(codes.column(j));
+                column.for_each(|(square, a)| *square += a.wide() * a.wide());
+            }
+            for (keep, square) in keep.iter_mut().zip(&squares) {
+                let length = square.sqrt();
+                *keep = match row.at(length) {
                     left if left > 0.0 => T::of(left / length),
                     _ => T::zero(),
                 };
-                group.iter().for_each(|&j| codes.column_mut(j)[k] *= keep);
+            }
+            for &j in group {
+                codes.column_mut(j).iter_mut().zip(&keep).for_each(|(a, &keep)| *a *= keep);
             }
         }
     }
@@ -158,7 +235,7 @@ impl Structured<'_> {
     #[must_use]
     pub fn value<T: Real>(&self, fixed: Fixed<'_, T>, codes: &Matrix<T>) -> f64 {
         let mut image = Matrix::zeros(codes.rows(), codes.columns());
-        let mut buffers = (Matrix::zeros(0, 0), image.clone());
+        let mut buffers = (Matrix::zeros(0, 0), Matrix::zeros(0, 0));
         self.image(fixed, codes, &mut image, &mut buffers);
         inner(codes.as_slice(), image.as_slice())
             - 2.0 * inner(codes.as_slice(), fixed.correlations.as_slice())

@@ -24,6 +24,13 @@ impl Lasso {
         Self { sparsity, nonnegative: false, solver }
     }
 
+    /// As close as the codes of an iteration need to be: the next one starts from them, on other atoms.
+    #[must_use]
+    pub fn rough(sparsity: f64) -> Self {
+        let solver = Coordinate { sweeps: 200, inner_sweeps: 20, tolerance: 1e-2, direct: true };
+        Self { sparsity, nonnegative: false, solver }
+    }
+
     /// Minimised up to rounding.
     #[must_use]
     pub fn exact<T: Real>(mut self) -> Self {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Pulled, Pursuit};
 use crate::matrix::axpy;
+use crate::sparse::for_nonzeros;
 use crate::wide::wide;
 use crate::{Matrix, Real};
 
@@ -12,13 +13,16 @@ const CHUNK: usize = 16;
 /// An atom that keeps less than this share of its squared length outside the span of the chosen atoms
 /// depends on them.
 const DEPENDENT: f64 = 1e-10;
+/// Atoms that are treated at once: all sums of a strip stay in registers.
+const LANES: usize = 16;
 
 /// $\min_a\;a^\top Ga-2r^\top a+\kappa\lVert a\rVert^2$ with at most $T$ nonzero coefficients, greedily:
 /// the atom with the largest correlation for its length joins, then all coefficients are fitted again.
 ///
 /// The Cholesky factor of the chosen atoms grows by a row for each atom. Its row is read from the
 /// correlations of all atoms with the orthonormal directions chosen so far, so there is no triangular
-/// solve until the end: $O(pT^2)$ for each sample. Ties go to the smaller index. A sample stops early
+/// solve until the end: $O(pT^2)$ for each sample. One pass over the atoms adds a direction, takes it from
+/// what is left and finds the next atom. Ties go to the smaller index. A sample stops early
 /// when the best atom depends on those chosen, or nothing correlates any more; so codes stay finite on
 /// zero and repeated atoms.
 ///
@@ -32,28 +36,24 @@ pub struct Omp {
 impl<T: Real> Pursuit<T> for Omp {
     #[inline(never)]
     fn code(&self, problem: Pulled<'_, T>, codes: &mut Matrix<T>) {
-        let Pulled { gram, mut rhs, shifts } = problem;
+        let Pulled { gram, rhs, shifts } = problem;
         let p = gram.rows();
         if p == 0 {
             return;
         }
         let limit = self.n_nonzero.min(p);
         let columns = codes.as_mut_slice().par_chunks_mut(p * CHUNK);
-        let sides = rhs.as_mut_slice().par_chunks_mut(p * CHUNK);
+        let sides = rhs.as_slice().par_chunks(p * CHUNK);
         columns.zip(sides).enumerate().for_each_init(
             || Search::new(gram, limit),
             |search, (chunk, (codes, sides))| {
-                let both = codes.chunks_exact_mut(p).zip(sides.chunks_exact_mut(p));
+                let both = codes.chunks_exact_mut(p).zip(sides.chunks_exact(p));
                 for (place, (code, side)) in both.enumerate() {
                     let shift = shifts.get(chunk * CHUNK + place).copied().unwrap_or(T::zero());
-                    let old = search.value_of(code, side, shift);
-                    let found = wide(
+                    wide(
                         #[inline(always)]
-                        || search.run(side, shift),
+                        || search.improve(side, shift, code),
                     );
-                    if old.is_none_or(|old| found <= old) {
-                        search.write(code);
-                    }
                 }
             },
         );
@@ -67,81 +67,111 @@ impl<T: Real> Pursuit<T> for Omp {
     }
 }
 
-/// The search for the code of one sample; its arrays are used again for the next.
+/// The search for the code of one sample; its arrays are used again for the next. Those with an entry for
+/// each atom come in strips, the last filled up with zeros.
 struct Search<'a, T> {
     gram: &'a Matrix<T>,
     limit: usize,
+    /// $G_{kk}$, and the largest of them.
+    diagonal: Vec<T>,
+    longest: T,
     /// $1/\sqrt{G_{kk}+\kappa}$ of the last shift; zero where an atom is zero.
-    weights: Vec<T>,
+    weights: Vec<[T; LANES]>,
     shift: Option<T>,
     /// Atoms chosen, in order.
     chosen: Vec<usize>,
-    /// Whether an atom may still be chosen: one or zero.
-    free: Vec<T>,
+    /// The weights of the atoms that may still be chosen; zero for the others.
+    free: Vec<[T; LANES]>,
+    /// Correlations with what is left of the sample; of no meaning for chosen atoms.
+    left: Vec<[T; LANES]>,
     /// Row $t$ of the Cholesky factor, its pivot included, `limit` entries each.
     factor: Vec<T>,
-    /// Correlations of all atoms with each orthonormal direction, $p\times T$.
-    directions: Matrix<T>,
+    /// Correlations of all atoms with each orthonormal direction: for each strip of atoms all directions.
+    directions: Vec<[T; LANES]>,
     /// The sample along each direction.
     along: Vec<T>,
+    /// The atoms of the code to start from.
+    support: Vec<usize>,
 }
 
 impl<'a, T: Real> Search<'a, T> {
     fn new(gram: &'a Matrix<T>, limit: usize) -> Self {
-        let p = gram.rows();
+        let strips = gram.rows().div_ceil(LANES);
+        let diagonal: Vec<T> = (0..gram.rows()).map(|k| gram.column(k)[k]).collect();
+        let zeros = vec![[T::zero(); LANES]; strips];
         Self {
             gram,
             limit,
-            weights: Vec::with_capacity(p),
+            longest: diagonal.iter().fold(T::zero(), |top, &square| top.max(square)),
+            diagonal,
+            weights: zeros.clone(),
             shift: None,
             chosen: Vec::with_capacity(limit),
-            free: Vec::with_capacity(p),
+            free: zeros.clone(),
+            left: zeros,
             factor: vec![T::zero(); limit * limit],
-            directions: Matrix::zeros(p, limit),
+            directions: vec![[T::zero(); LANES]; strips * limit],
             along: Vec::with_capacity(limit),
+            support: Vec::with_capacity(limit),
+        }
+    }
+
+    /// Searches, and writes the code where it is no worse than the one to start from.
+    #[inline(always)]
+    fn improve(&mut self, rhs: &[T], shift: T, code: &mut [T]) {
+        let old = self.value_of(code, rhs, shift);
+        let found = self.run(rhs, shift);
+        if old.is_none_or(|old| found <= old) {
+            self.write(code);
         }
     }
 
     /// The value of a code to start from; `None` where it is zero or has too many coefficients.
-    fn value_of(&self, code: &[T], rhs: &[T], shift: T) -> Option<f64> {
-        let support: Vec<usize> = (0..code.len()).filter(|&k| code[k] != T::zero()).collect();
-        if support.is_empty() || support.len() > self.limit {
+    #[inline(always)]
+    fn value_of(&mut self, code: &[T], rhs: &[T], shift: T) -> Option<f64> {
+        self.support.clear();
+        for_nonzeros(code, |k, _| self.support.push(k));
+        if self.support.is_empty() || self.support.len() > self.limit {
             return None;
         }
         let mut value = 0.0;
-        for &k in &support {
+        for (at, &k) in self.support.iter().enumerate() {
             let column = self.gram.column(k);
-            let image: f64 = support.iter().map(|&l| column[l].wide() * code[l].wide()).sum();
+            let others = self.support[..at].iter().map(|&l| column[l].wide() * code[l].wide());
+            let image = 2.0 * others.sum::<f64>();
             let own = code[k].wide();
-            value += own * (image + shift.wide() * own - 2.0 * rhs[k].wide());
+            let square = column[k].wide() + shift.wide();
+            value += own * (image + square * own - 2.0 * rhs[k].wide());
         }
         Some(value)
     }
 
-    /// Chooses atoms; `left` holds the correlations with what is left of the sample. Returns the value.
+    /// Chooses atoms; returns the value that is reached.
     #[inline(always)]
-    fn run(&mut self, left: &mut [T], shift: T) -> f64 {
+    fn run(&mut self, rhs: &[T], shift: T) -> f64 {
         self.weigh(shift);
         self.chosen.clear();
         self.along.clear();
-        self.free.clear();
-        self.free.extend_from_slice(&self.weights);
-        let mut value = 0.0;
-        let mut first = T::zero();
+        self.free.copy_from_slice(&self.weights);
+        self.left.as_flattened_mut()[..rhs.len()].copy_from_slice(rhs);
+        let (mut k, mut best) = largest(&self.left, &self.free);
+        let (mut value, mut first) = (0.0, T::zero());
         for step in 0..self.limit {
-            let (k, best) = largest(left, &self.free);
             first = first.max(best);
             // Rounding alone leaves about this much of the first correlation.
             if best <= T::of(16.0) * T::epsilon() * first {
                 break;
             }
-            let Some(length) = self.add(k, step, shift) else { break };
-            let along = left[k] / length;
-            axpy(-along, self.directions.column(step), left);
-            self.free[k] = T::zero();
+            let Some(length) = self.extend(k, step, shift) else { break };
+            let along = self.left[k / LANES][k % LANES] / length;
+            self.free[k / LANES][k % LANES] = T::zero();
             self.chosen.push(k);
             self.along.push(along);
             value -= along.wide() * along.wide();
+            // Nobody asks what the last atom leaves.
+            if step + 1 < self.limit {
+                (k, best) = self.follow(k, step, (along, T::one() / length));
+            }
         }
         value
     }
@@ -152,46 +182,58 @@ impl<'a, T: Real> Search<'a, T> {
         if self.shift == Some(shift) {
             return;
         }
-        let gram = self.gram;
-        let largest = (0..gram.rows()).fold(T::zero(), |top, k| top.max(gram.column(k)[k]));
-        let floor = T::of(1e-24) * (largest + shift);
-        self.weights.clear();
-        self.weights.extend((0..gram.rows()).map(|k| {
-            let square = gram.column(k)[k] + shift;
-            if square > floor { T::one() / square.sqrt() } else { T::zero() }
-        }));
+        let floor = T::of(1e-24) * (self.longest + shift);
+        for (weight, &own) in self.weights.as_flattened_mut().iter_mut().zip(&self.diagonal) {
+            let square = own + shift;
+            *weight = if square > floor { T::one() / square.sqrt() } else { T::zero() };
+        }
         self.shift = Some(shift);
     }
 
-    /// The direction that atom `k` adds to those chosen, as correlations with all atoms; returns its
-    /// length, or `None` where the atom depends on those chosen.
+    /// The row that atom `k` adds to the factor; returns its pivot, the length of the atom outside the span
+    /// of those chosen, or `None` where it depends on them.
     #[inline(always)]
-    fn add(&mut self, k: usize, step: usize, shift: T) -> Option<T> {
-        let p = self.gram.rows();
-        let (before, new) = self.directions.as_mut_slice().split_at_mut(step * p);
-        let new = &mut new[..p];
+    fn extend(&mut self, k: usize, step: usize, shift: T) -> Option<T> {
         let row = &mut self.factor[step * self.limit..][..=step];
-        let square = self.gram.column(k)[k] + shift;
+        let strip = &self.directions[k / LANES * self.limit..][..step];
+        let square = self.diagonal[k] + shift;
         let mut pivot = square;
-        for (entry, direction) in row.iter_mut().zip(before.chunks_exact(p)) {
-            *entry = direction[k];
+        for (entry, direction) in row.iter_mut().zip(strip) {
+            *entry = direction[k % LANES];
             pivot -= *entry * *entry;
         }
         let share = T::of(DEPENDENT).max(T::of(4.0) * T::epsilon());
         if pivot.is_nan() || pivot <= share * square {
             return None;
         }
-        let length = pivot.sqrt();
-        row[step] = length;
-        new.copy_from_slice(self.gram.column(k));
-        new[k] += shift;
-        subtract(before, &row[..step], new);
-        let inverse = T::one() / length;
-        new.iter_mut().for_each(|c| *c *= inverse);
-        Some(length)
+        row[step] = pivot.sqrt();
+        Some(row[step])
+    }
+
+    /// Adds the direction of atom `k`, takes it from what is left, and finds the free atom with the largest
+    /// correlation. A shift acts on atom `k` alone, which is not free any more.
+    #[inline(always)]
+    fn follow(&mut self, k: usize, step: usize, scales: (T, T)) -> (usize, T) {
+        let (whole, rest) = self.gram.column(k).as_chunks::<LANES>();
+        let row = &self.factor[step * self.limit..][..step];
+        let mut best = Best::new();
+        let directions = self.directions.chunks_exact_mut(self.limit);
+        let mut strips = directions.zip(&mut self.left).zip(&self.free);
+        for (products, ((directions, left), free)) in whole.iter().zip(&mut strips) {
+            let rest = advance(*products, (directions, row), left, scales);
+            best.compare(rest, free);
+        }
+        if let Some(((directions, left), free)) = strips.next() {
+            let mut products = [T::zero(); LANES];
+            products[..rest.len()].copy_from_slice(rest);
+            let rest = advance(products, (directions, row), left, scales);
+            best.compare(rest, free);
+        }
+        best.place()
     }
 
     /// Solves for the coefficients of the chosen atoms and writes the code.
+    #[inline(always)]
     fn write(&mut self, code: &mut [T]) {
         code.fill(T::zero());
         for t in (0..self.chosen.len()).rev() {
@@ -203,47 +245,86 @@ impl<'a, T: Real> Search<'a, T> {
     }
 }
 
-/// Entries that are compared at once.
-const LANES: usize = 16;
+/// A strip of the new direction from the products with the new atom; returns what it leaves of `left`, whose
+/// strip was just stored and would be slow to read.
+#[inline(always)]
+fn advance<T: Real>(
+    products: [T; LANES],
+    (directions, row): (&mut [[T; LANES]], &[T]),
+    left: &mut [T; LANES],
+    (along, inverse): (T, T),
+) -> [T; LANES] {
+    let (before, own) = directions.split_at_mut(row.len());
+    let mut new = minus(products, before, row);
+    let mut rest = *left;
+    for lane in 0..LANES {
+        new[lane] *= inverse;
+        rest[lane] -= along * new[lane];
+    }
+    own[0] = new;
+    *left = rest;
+    rest
+}
+
+/// `new` less the rows of `before`, weighted. By value: only then do all sums stay in registers.
+#[inline(always)]
+fn minus<T: Real>(mut new: [T; LANES], before: &[[T; LANES]], weights: &[T]) -> [T; LANES] {
+    for (direction, &weight) in before.iter().zip(weights) {
+        for lane in 0..LANES {
+            new[lane] -= weight * direction[lane];
+        }
+    }
+    new
+}
+
+/// The largest weighted absolute value of each lane so far, and the strip it is in.
+struct Best<T> {
+    values: [T; LANES],
+    /// As numbers of the same width: one comparison then chooses both.
+    strips: [T; LANES],
+    /// The next strip.
+    strip: T,
+}
+
+impl<T: Real> Best<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        let zeros = [T::zero(); LANES];
+        Self { values: zeros, strips: zeros, strip: T::zero() }
+    }
+
+    #[inline(always)]
+    fn compare(&mut self, values: [T; LANES], weights: &[T; LANES]) {
+        for lane in 0..LANES {
+            let value = values[lane].abs() * weights[lane];
+            let larger = value > self.values[lane];
+            self.values[lane] = if larger { value } else { self.values[lane] };
+            self.strips[lane] = if larger { self.strip } else { self.strips[lane] };
+        }
+        self.strip += T::one();
+    }
+
+    /// The place and size of the largest, the first of equals.
+    #[inline(always)]
+    fn place(&self) -> (usize, T) {
+        let top = self.values.iter().fold(T::zero(), |top, &v| if v > top { v } else { top });
+        let mut first = T::infinity();
+        for lane in 0..LANES {
+            let strip = if self.values[lane] == top { self.strips[lane] } else { T::infinity() };
+            first = if strip < first { strip } else { first };
+        }
+        let is_first = |&lane: &usize| self.values[lane] == top && self.strips[lane] == first;
+        let lane = (0..LANES).find(is_first).unwrap_or(0);
+        (first.wide() as usize * LANES + lane, top)
+    }
+}
 
 /// The place and size of the largest weighted absolute value, the first of equals.
 #[inline(always)]
-fn largest<T: Real>(values: &[T], weights: &[T]) -> (usize, T) {
-    let size = |(value, weight): (&T, &T)| value.abs() * *weight;
-    let mut best = [T::zero(); LANES];
-    let (whole, weighted) = (values.chunks_exact(LANES), weights.chunks_exact(LANES));
-    let rest = whole.remainder().iter().zip(weighted.remainder());
-    let mut top = rest.map(size).fold(T::zero(), |top, v| if v > top { v } else { top });
-    for (values, weights) in whole.zip(weighted) {
-        for lane in 0..LANES {
-            let value = values[lane].abs() * weights[lane];
-            best[lane] = if value > best[lane] { value } else { best[lane] };
-        }
-    }
-    top = best.iter().fold(top, |top, &v| if v > top { v } else { top });
-    // The place is looked for in a second pass: the first then has no branch.
-    let place = values.iter().zip(weights).position(|pair| size(pair) == top);
-    (place.unwrap_or(0), top)
-}
-
-/// `new -= before · row`, four columns at a time: each pass over `new` then does four times the work.
-#[inline(always)]
-fn subtract<T: Real>(before: &[T], row: &[T], new: &mut [T]) {
-    let p = new.len();
-    let whole = row.len() / 4 * 4;
-    for (columns, factors) in before.chunks_exact(4 * p).zip(row.chunks_exact(4)) {
-        let (left, right) = columns.split_at(2 * p);
-        let (a, b) = left.split_at(p);
-        let (c, d) = right.split_at(p);
-        // Iterators of equal length need no check in the loop, which is then vectorised.
-        let entries = new.iter_mut().zip(a).zip(b).zip(c).zip(d);
-        for ((((new, &a), &b), &c), &d) in entries {
-            *new -= (factors[0] * a + factors[1] * b) + (factors[2] * c + factors[3] * d);
-        }
-    }
-    for (column, &factor) in before.chunks_exact(p).zip(row).skip(whole) {
-        axpy(-factor, column, new);
-    }
+fn largest<T: Real>(values: &[[T; LANES]], weights: &[[T; LANES]]) -> (usize, T) {
+    let mut best = Best::new();
+    values.iter().zip(weights).for_each(|(values, weights)| best.compare(*values, weights));
+    best.place()
 }
 
 #[cfg(test)]
@@ -252,15 +333,17 @@ mod tests {
 
     #[test]
     fn the_largest_is_the_first_of_equals_wherever_it_lies() {
-        for n in [1, 15, 16, 17, 40] {
-            for at in [0, n / 2, n - 1] {
-                let mut values = vec![0.5f64; n];
-                values[at] = -2.0;
-                *values.last_mut().expect("not empty") = 2.0;
-                let expected = at.min(n - 1);
-                assert_eq!(largest(&values, &vec![1.0; n]), (expected, 2.0));
+        for n in [1, 2, 3, 10] {
+            let weights = vec![[1.0; LANES]; n];
+            for at in [0, 7, n * LANES / 2, n * LANES - 1] {
+                let mut values = vec![[0.5f64; LANES]; n];
+                values[at / LANES][at % LANES] = -2.0;
+                values[n - 1][LANES - 1] = 2.0;
+                assert_eq!(largest(&values, &weights), (at, 2.0));
             }
         }
-        assert_eq!(largest(&[f64::NAN, 1.0], &[1.0, 0.0]).1, 0.0, "nothing can be chosen");
+        let mut values = [[0.0; LANES]];
+        (values[0][0], values[0][1]) = (f64::NAN, 1.0);
+        assert_eq!(largest(&values, &[[0.0; LANES]]).1, 0.0, "nothing can be chosen");
     }
 }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy, dot};
+use crate::wide::wide;
 
 /// The groups and powers of a reweighted problem.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +59,14 @@ impl Rows<'_> {
     }
 
     /// One reweighting: improves `codes` for fixed weights of the samples, by at most `steps` conjugate
-    /// gradients for all samples side by side. Cost $p^2N$ per step. Each step lowers the bound.
+    /// gradients for all samples side by side; `images` are their products with the Gram matrix and follow
+    /// them. Cost $p^2N$ per step. Each step lowers the bound.
     pub fn code<T: Real>(
         &self,
         (gram, correlations): (&Matrix<T>, &Matrix<T>),
         weights: &[f64],
         (epsilon, steps): (f64, usize),
-        codes: &mut Matrix<T>,
+        (codes, images): (&mut Matrix<T>, &mut Matrix<T>),
     ) {
         let q = self.power;
         let mut rows = self.squares(codes);
@@ -80,37 +82,50 @@ impl Rows<'_> {
             let row = rows.column(self.group_of[j]);
             column.iter_mut().zip(row).for_each(|(s, t)| *s = T::of((factor * t).min(1e12)));
         });
-        conjugate_gradients(gram, &diagonal, &ridge, correlations, steps, codes);
+        conjugate_gradients((gram, &diagonal), &ridge, correlations, steps, (codes, images));
     }
 }
 
 /// Improves the solutions of $(G+\operatorname{diag}(s_j))a_j=r_j$, all samples side by side.
 fn conjugate_gradients<T: Real>(
-    gram: &Matrix<T>,
-    diagonal: &[T],
+    (gram, diagonal): (&Matrix<T>, &[T]),
     ridge: &Matrix<T>,
     rhs: &Matrix<T>,
     steps: usize,
-    codes: &mut Matrix<T>,
+    (codes, images): (&mut Matrix<T>, &mut Matrix<T>),
 ) {
-    let mut image = Matrix::of_product(gram.view(), codes.view());
+    let mut image = Matrix::zeros(codes.rows(), codes.columns());
     let mut left = rhs.clone();
     let mut direction = Matrix::zeros(codes.rows(), codes.columns());
+    // 1/(G_kk + s_kj), the preconditioner.
+    let mut scales = ridge.clone();
     // Products of the residual with its preconditioned self; zero once a sample is done.
     let mut sizes: Vec<T> = left
         .par_columns_mut()
         .zip(direction.par_columns_mut())
+        .zip(scales.par_columns_mut())
         .enumerate()
         .with_min_len(32)
-        .map(|(j, (left, direction))| {
-            let (code, ridge) = (codes.column(j), ridge.column(j));
-            let mut size = T::zero();
-            for k in 0..left.len() {
-                left[k] -= image.column(j)[k] + ridge[k] * code[k];
-                direction[k] = left[k] / (diagonal[k] + ridge[k]).max(T::min_positive_value());
-                size += left[k] * direction[k];
-            }
-            size
+        .map(|(j, ((left, direction), scales))| {
+            wide(
+                #[inline(always)]
+                || {
+                    let least = T::min_positive_value();
+                    for (scale, &d) in scales.iter_mut().zip(diagonal) {
+                        *scale = T::one() / (d + *scale).max(least);
+                    }
+                    let parts = images.column(j).iter().zip(ridge.column(j)).zip(codes.column(j));
+                    for (left, ((&image, &s), &code)) in left.iter_mut().zip(parts) {
+                        *left -= image + s * code;
+                    }
+                    for ((direction, &left), &scale) in
+                        direction.iter_mut().zip(&*left).zip(&*scales)
+                    {
+                        *direction = left * scale;
+                    }
+                    dot(left, direction)
+                },
+            )
         })
         .collect();
     let goal: Vec<T> = sizes.iter().map(|size| *size * T::of(1e-6)).collect();
@@ -121,36 +136,76 @@ fn conjugate_gradients<T: Real>(
         image.set_product(gram.view(), direction.view());
         codes
             .par_columns_mut()
+            .zip(images.par_columns_mut())
             .zip(left.par_columns_mut())
             .zip(direction.par_columns_mut())
+            .zip(image.par_columns_mut())
             .zip(&mut sizes)
             .enumerate()
             .with_min_len(32)
-            .for_each(|(j, (((code, left), direction), size))| {
-                let (ridge, image) = (ridge.column(j), image.column(j));
-                let mut curvature = dot(direction, image);
-                for (&d, &s) in direction.iter().zip(ridge) {
-                    curvature += d * d * s;
+            .for_each(|(j, (((((code, of_code), left), direction), image), size))| {
+                if *size > goal[j] {
+                    let fixed = (ridge.column(j), scales.column(j));
+                    wide(
+                        #[inline(always)]
+                        || {
+                            let own = ((code, of_code), left, (direction, image));
+                            *size = one_step(fixed, own, *size);
+                        },
+                    );
                 }
-                if *size <= goal[j] || curvature <= T::min_positive_value() {
-                    return;
-                }
-                let step = *size / curvature;
-                axpy(step, direction, code);
-                let mut next = T::zero();
-                for k in 0..left.len() {
-                    left[k] -= step * (image[k] + ridge[k] * direction[k]);
-                    let scale = (diagonal[k] + ridge[k]).max(T::min_positive_value());
-                    next += left[k] * left[k] / scale;
-                }
-                let keep = next / *size;
-                for k in 0..left.len() {
-                    let scale = (diagonal[k] + ridge[k]).max(T::min_positive_value());
-                    direction[k] = left[k] / scale + keep * direction[k];
-                }
-                *size = next;
             });
     }
+}
+
+/// $\sum_ks_kx_k^2$.
+#[inline(always)]
+fn weighted_square<T: Real>(x: &[T], s: &[T]) -> T {
+    const LANES: usize = 8;
+    let mut lanes = [T::zero(); LANES];
+    let (xs, ss) = (x.chunks_exact(LANES), s.chunks_exact(LANES));
+    let rest = xs.remainder().iter().zip(ss.remainder()).map(|(&x, &s)| x * x * s);
+    let rest: T = rest.sum();
+    for (x, s) in xs.zip(ss) {
+        for lane in 0..LANES {
+            lanes[lane] += x[lane] * x[lane] * s[lane];
+        }
+    }
+    lanes.into_iter().sum::<T>() + rest
+}
+
+/// A vector and its product with the Gram matrix.
+type Pair<'a, T> = (&'a mut [T], &'a mut [T]);
+
+/// One step of one sample, whose direction has this product with the Gram matrix; returns the new size of
+/// what is left.
+#[inline(always)]
+fn one_step<T: Real>(
+    (ridge, scales): (&[T], &[T]),
+    ((code, of_code), left, (direction, image)): (Pair<'_, T>, &mut [T], Pair<'_, T>),
+    size: T,
+) -> T {
+    let curvature = dot(direction, image) + weighted_square(direction, ridge);
+    if curvature <= T::min_positive_value() {
+        return size;
+    }
+    let step = size / curvature;
+    axpy(step, direction, code);
+    axpy(step, image, of_code);
+    for ((image, &d), &s) in image.iter_mut().zip(&*direction).zip(ridge) {
+        *image += s * d;
+    }
+    axpy(-step, image, left);
+    // The image is not needed any more: it takes the preconditioned residual.
+    for ((image, &left), &scale) in image.iter_mut().zip(&*left).zip(scales) {
+        *image = left * scale;
+    }
+    let next = dot(left, image);
+    let keep = next / size;
+    for (direction, &new) in direction.iter_mut().zip(&*image) {
+        *direction = new + keep * *direction;
+    }
+    next
 }
 
 #[cfg(test)]
@@ -169,7 +224,11 @@ mod tests {
         let start = Matrix::from_fn(5, 6, |k, j| ((k + j) % 3) as f64 * 0.2);
         let weights = rows.sample_weights(&[0.3, 1.0, 0.2, 4.0, 0.0, 0.6], 0.01);
         let mut codes = start.clone();
-        rows.code((&gram, &rhs), &weights, (0.05, 60), &mut codes);
+        let mut images = Matrix::of_product(gram.view(), codes.view());
+        rows.code((&gram, &rhs), &weights, (0.05, 60), (&mut codes, &mut images));
+        let expected = Matrix::of_product(gram.view(), codes.view());
+        let apart = images.as_slice().iter().zip(expected.as_slice()).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f64::max) < 1e-9, "images follow the codes");
         for (j, &group) in group_of.iter().enumerate() {
             let own = (0..6).filter(|&i| group_of[i] == group);
             let mut system = gram.clone();
