@@ -40,6 +40,9 @@ macro_rules! each_part {
 #[pyclass(frozen, name = "Part", module = "ssdl._ssdl")]
 pub struct PyPart(AnyPart);
 
+/// What makes a part of bytes again, and what it is called with.
+type Pickled<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
+
 /// State and reply of a step.
 type Taken<'py> = (Option<Bound<'py, PyBytes>>, Bound<'py, PyBytes>);
 
@@ -77,10 +80,7 @@ impl PyPart {
         py.detach(read).or_raise(py).map(Self)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let class: Bound<'py, PyType> = py.get_type::<Self>();
         let precision = match self.0 {
             AnyPart::Single(_) => "float32",

@@ -79,7 +79,6 @@ fn parts_reach_the_objective_of_one<T: Real>() {
             let crew: Arc<dyn Crew> = Arc::new(crew::<T>(n_parts, graph, false));
             let parts = fitted::<T>(method, &knobs, Some(crew)).unwrap();
             let ratio = total(&parts) / total(&whole);
-            eprintln!("{method} {n_parts} {ratio}");
             assert!((ratio - 1.0).abs() < bound, "{method}, {n_parts} parts: {ratio}");
             let (here, there) = (accuracy(&whole, &truth), accuracy(&parts, &truth));
             assert!((here - there).abs() <= 0.02, "{method}, {n_parts}: {here} {there}");
