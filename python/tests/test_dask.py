@@ -79,7 +79,7 @@ def same_model(a, b):
 def test_a_fit_on_workers_is_nearly_the_local_one(distributed, local, data):
     _, y, truth = data
     ratio = distributed.to_local().objective_["total"] / local.objective_["total"]
-    # A few iterations from the start, an iteration or two behind; the gap halves until the end.
+    # Measured: 0.8 % above after six iterations in three parts, 0.6 % after fifteen.
     assert abs(ratio - 1) < 0.015
     unlabelled = y == -1
     here = np.mean(local.transduction_[unlabelled] == truth[unlabelled])

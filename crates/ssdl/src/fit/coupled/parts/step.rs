@@ -162,8 +162,8 @@ impl<T: Real> Part<T> {
         }
     }
 
-    /// Takes samples that share a row with the halo back to the start of the iteration: parts that move side by
-    /// side go too far there already, and continuing that would be undone for all.
+    /// Takes samples that share a row with the halo back to the start of the iteration: where parts move side by
+    /// side, momentum may carry them too far. Not measured against moving them, too.
     fn hold_boundary(&self, state: &mut State<T>) {
         let boundary = self.ties.iter().flat_map(|ties| &ties.boundary);
         let Some(start) = &state.start else { return };
