@@ -195,11 +195,11 @@ fn fits_agree_with_the_processor() {
     let plain = SsdlGa::new().n_atoms(80);
     agrees::<f32>(&plain, &device, "ssdl-ga");
     agrees::<f64>(&plain, &device, "ssdl-ga, double");
-    agrees::<f32>(&plain.clone().active_points(ActivePoints::Frozen), &device, "frozen");
+    agrees::<f32>(&plain.active_points(ActivePoints::Frozen), &device, "frozen");
     for graph in [GraphChoice::Heat, GraphChoice::Learnt, GraphChoice::Expressive] {
-        agrees::<f32>(&plain.clone().graph(graph), &device, graph.name());
+        agrees::<f32>(&plain.graph(graph), &device, graph.name());
     }
-    agrees::<f32>(&plain.clone().sparsity(0.02).n_atoms(150), &device, "wide working sets");
+    agrees::<f32>(&plain.sparsity(0.02).n_atoms(150), &device, "wide working sets");
     agrees::<f32>(&Ussdl::new().n_atoms(80), &device, "ussdl");
     agrees::<f32>(&GraphSc::new().n_atoms(80), &device, "graph-sc");
 }
@@ -209,9 +209,9 @@ fn what_the_card_has_not_is_said() {
     let Some(device) = card() else { return };
     let samples = arms::<f32>(30, 1500, 5, 1);
     let fista = SsdlGa::new().n_atoms(40).coder(CodesUpdate::Fista);
-    let error = fitted(&fista, Some(&device), &samples, false).err().expect("no such coder");
+    let error = fitted(&fista, Some(&device), &samples, false).expect_err("no such coder");
     assert!(error.to_string().contains("coder=coordinate"), "{error}");
     let many = SsdlGa::new().n_atoms(40).n_neighbors(400);
-    let error = fitted(&many, Some(&device), &samples, false).err().expect("too many");
+    let error = fitted(&many, Some(&device), &samples, false).expect_err("too many");
     assert!(error.to_string().contains("400 neighbours"), "{error}");
 }

@@ -520,7 +520,6 @@ fn plans_seeds_and_rows() {
         cases.push((line.to_owned(), code, part));
     }
     cases.push((format!("{experiment} --methods nothing"), 2, "nothing"));
-    cases.push((format!("{experiment} --quick"), 2, "--quick"));
     cases.push((format!("{experiment}/z.csv --data nowhere"), 2, "--data"));
     let nowhere = "experiment plan.toml --data nowhere --out x/y/rows.csv".to_owned();
     cases.push((nowhere, 1, "nowhere"));

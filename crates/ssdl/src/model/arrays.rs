@@ -43,6 +43,10 @@ pub fn save_arrays(path: &Path, header: &str, arrays: &[&Array]) -> Result<()> {
 /// If it cannot be read, is no such file, was changed after it was written, or has numbers of another
 /// type or that are not finite.
 pub fn load_arrays(path: &Path) -> Result<(String, Vec<Array>)> {
+    // A device or a pipe has no end that could be waited for.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(refuse(path, &"it is not a file"));
+    }
     let bytes =
         std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
     let (header, claimed) = header::envelope(path, bytes.as_slice(), bytes.len() as u64)?;
