@@ -183,7 +183,7 @@ __device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int
     real low = 0, high = top;
     bool cut = found > limit;
     if (cut) {
-        for (int step = 0; step < 30; step++) {
+        for (int step = 0; step < 48; step++) {
             real middle = low + (high - low) * (real)0.5;
             int above = 0;
             for (int i = lane; i < p; i += WARP) {
@@ -192,7 +192,7 @@ __device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int
             }
             above = warp_sum(above);
             if (above > limit) low = middle; else high = middle;
-            if (above > limit - 4 && above <= limit) break;
+            if (above == limit || !(low < high)) break;
         }
     }
     // Equal gradients cannot be told apart: then the first of them are taken.
