@@ -199,7 +199,7 @@ def _fault_of_ssdl(words):
     match words:
         case ["experiment", name, *_] if re.fullmatch("[a-z-]+", name):
             there = (FOLDER / "experiments" / f"{name}.toml").is_file()
-            return None if there else f"there is no experiment {name}"
+            return None if there or name == "all" else f"there is no experiment {name}"
         case _:
             return None
 
