@@ -9,93 +9,19 @@ use ssdl::classifier::{ActivePoints, Ballot, LinearClassifier};
 use ssdl::codes::Coordinate;
 use ssdl::dictionary::Statistics;
 use ssdl::fit::{CodesUpdate, FIRST_CODES, FirstCodes, Global, Holder, Holding, MOMENTUM, Weights};
-use ssdl::graph::Laplacian;
 use ssdl::samples::Held;
 use ssdl::{Error, Matrix, Result};
 
-use super::arrays::{CHUNK, Rows, Sums, plain, turned};
+use super::arrays::{CHUNK, Sums, plain, turned};
 use super::card::{Argument, Card, Grid, failed, int, long};
 use super::engine::{Coding, visit, visit_into};
 use super::number::Multiplied;
+use super::tied::Tied;
 use super::votes::Votes;
 
 /// Share of the free memory that samples may take; where they need more they stay with the processor and
 /// come block by block.
 const SHARE_OF_SAMPLES: f64 = 0.5;
-
-/// The graph on the card.
-struct Tied<T> {
-    /// Rows of $M$; `None` for affinities.
-    factor: Option<Rows<T>>,
-    /// Rows of $M^\top$, or of the affinities.
-    rows: Rows<T>,
-    diagonal: CudaSlice<T>,
-    /// $E=AM^\top$.
-    residuals: CudaSlice<T>,
-    /// Samples that do not act on each other, group after group.
-    order: CudaSlice<u32>,
-    groups: Vec<usize>,
-}
-
-impl<T: Multiplied> Tied<T> {
-    fn new(card: &Card, laplacian: &Laplacian<T>, p: usize) -> Result<Self> {
-        let groups = laplacian.independent_groups();
-        let order: Vec<u32> = groups.concat();
-        let (factor, rows) = match (laplacian.factor(), laplacian.affinities()) {
-            (Some((factor, transposed)), _) => (Some(factor), transposed),
-            (None, Some(weights)) => (None, weights),
-            (None, None) => return Err(Error::Device("a graph without rows".into())),
-        };
-        let factor = factor.map(|factor| Rows::new(card, factor)).transpose()?;
-        let n_residuals = factor.as_ref().map_or(0, |factor| factor.count);
-        Ok(Self {
-            factor,
-            rows: Rows::new(card, rows)?,
-            diagonal: card.upload(laplacian.diagonal())?,
-            residuals: card.zeros(p * n_residuals)?,
-            order: card.upload(&order)?,
-            groups: groups.iter().map(Vec::len).collect(),
-        })
-    }
-
-    /// Residuals of the codes, anew.
-    fn refresh(&self, card: &Card, p: usize, codes: &CudaSlice<T>) -> Result<()> {
-        let Some(factor) = &self.factor else { return Ok(()) };
-        let [starts, others, values] = factor.arguments(card);
-        let arguments = [
-            int(p),
-            long(factor.count),
-            starts,
-            others,
-            values,
-            card.at(codes),
-            card.at(&self.residuals),
-        ];
-        card.launch::<T>("combine", Grid::warps(factor.count), &arguments)
-    }
-
-    /// $\operatorname{tr}(ALA^\top)$; the residuals are those of the codes.
-    fn energy(&self, card: &Card, p: usize, codes: &CudaSlice<T>) -> Result<f64> {
-        if let Some(factor) = &self.factor {
-            let entries = long(p * factor.count);
-            let arguments =
-                |parts| vec![Argument::Int(1), card.at(&self.residuals), entries, parts];
-            return Ok(card.sums::<T>("entry_sums", 1, arguments)?[0]);
-        }
-        let [starts, others, values] = self.rows.arguments(card);
-        let fixed = [
-            int(p),
-            long(self.rows.count),
-            starts,
-            others,
-            values,
-            card.at(&self.diagonal),
-            card.at(codes),
-        ];
-        let sums = card.sums::<T>("affinity_energy", 1, |parts| [&fixed[..], &[parts]].concat())?;
-        Ok(sums[0].max(0.0))
-    }
-}
 
 /// Samples, codes, scores and votes on the card.
 pub(crate) struct OnCard<'a, T> {

@@ -20,6 +20,7 @@ mod mixtures;
 mod neighbours;
 mod new_samples;
 mod number;
+mod tied;
 mod votes;
 
 use std::sync::Arc;
