@@ -151,8 +151,13 @@ impl<T: Multiplied> Rows<T> {
         })
     }
 
-    /// Starts, indices and values.
+    /// Where starts, indices and values are.
+    pub fn addresses(&self, card: &Card) -> [u64; 3] {
+        [card.pointer(&self.starts), card.pointer(&self.others), card.pointer(&self.values)]
+    }
+
+    /// The same as arguments.
     pub fn arguments(&self, card: &Card) -> [Argument; 3] {
-        [card.at(&self.starts), card.at(&self.others), card.at(&self.values)]
+        self.addresses(card).map(Argument::Pointer)
     }
 }

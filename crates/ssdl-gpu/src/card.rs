@@ -197,9 +197,17 @@ impl Card {
         rows: usize,
         arguments: impl FnOnce(Argument) -> Vec<Argument>,
     ) -> Result<Vec<f64>> {
-        let mut parts = self.zeros::<f64>(PARTS as usize * rows)?;
-        let arguments = arguments(self.at_mut(&mut parts));
-        self.launch::<T>(kernel, Grid::parts(), &arguments)?;
+        self.sums_by(rows, |parts| self.launch::<T>(kernel, Grid::parts(), &arguments(parts)))
+    }
+
+    /// The same by a launch of [`Grid::parts`] that is given where to leave the numbers.
+    pub fn sums_by(
+        &self,
+        rows: usize,
+        launch: impl FnOnce(Argument) -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        let parts = self.zeros::<f64>(PARTS as usize * rows)?;
+        launch(self.at(&parts))?;
         let parts = self.download(&parts)?;
         let mut sums = vec![0.0; rows];
         for part in parts.chunks(rows) {

@@ -67,7 +67,6 @@ impl<'a, T: Multiplied> OnCard<'a, T> {
             }
             _ => None,
         };
-        let steps = if solver.coder_steps == 0 { 1 } else { solver.coder_steps };
         let (codes, atoms) = match first {
             FirstCodes::Given(codes) => (card.matrix(&codes)?, None),
             FirstCodes::Lasso(atoms) => (card.zeros(p * count)?, Some(atoms)),
@@ -78,12 +77,7 @@ impl<'a, T: Multiplied> OnCard<'a, T> {
             resident,
             energy,
             n_atoms: p,
-            coder: Coordinate {
-                sweeps: steps,
-                inner_sweeps: 4,
-                tolerance: solver.coder_tolerance,
-                direct: false,
-            },
+            coder: solver.coordinate(),
             graph: laplacian.map(|laplacian| Tied::new(card, laplacian, p)).transpose()?,
             codes,
             start: None,
@@ -204,7 +198,7 @@ impl<'a, T: Multiplied> OnCard<'a, T> {
         graph.refresh(&card, p, &self.codes)?;
         coding.form = if graph.factor.is_some() { 1 } else { 2 };
         coding.beta = T::of(weights.manifold);
-        [coding.starts, coding.others, coding.values] = graph.rows.arguments(&card).map(address);
+        [coding.starts, coding.others, coding.values] = graph.rows.addresses(&card);
         coding.diagonal = card.pointer(&graph.diagonal);
         coding.residuals = card.pointer(&graph.residuals);
         let (mut steps, mut gap) = (0, f64::INFINITY);
@@ -282,14 +276,6 @@ impl<'a, T: Multiplied> OnCard<'a, T> {
             card.launch::<T>("extrapolate", Grid::entries(count), &arguments)?;
         }
         Ok(previous.is_some())
-    }
-}
-
-/// The address in an argument.
-fn address(argument: Argument) -> u64 {
-    match argument {
-        Argument::Pointer(address) => address,
-        _ => 0,
     }
 }
 
@@ -402,10 +388,9 @@ impl<T: Multiplied> Holder<T> for OnCard<'_, T> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)
     }
 
-    fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>) {
-        let (p, count) = (self.n_atoms, self.count());
-        let codes = self.card.host(&self.codes, p, count);
-        (codes.unwrap_or_else(|_| Matrix::zeros(p, count)), self.votes.ballot)
+    fn into_parts(self: Box<Self>) -> Result<(Matrix<T>, Ballot<T>)> {
+        let codes = self.card.host(&self.codes, self.n_atoms, self.count())?;
+        Ok((codes, self.votes.ballot))
     }
 }
 

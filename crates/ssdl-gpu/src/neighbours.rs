@@ -246,13 +246,9 @@ impl<T: Multiplied> Search<'_, T> {
         products: &mut CudaSlice<f32>,
     ) -> Result<()> {
         let (stride, card) = (self.scaling.stride, self.card);
-        let address = |argument, entries: usize, size: usize| match argument {
-            Argument::Pointer(base) => base + (entries * size) as u64,
-            _ => 0,
-        };
-        let references = address(card.at(&self.halved.values), start * stride, 2);
-        let queries = address(card.at(&self.halved_queries.values), first * stride, 2);
-        let out = address(card.at_mut(products), 0, 4);
+        let references = card.pointer(&self.halved.values.slice(start * stride..));
+        let queries = card.pointer(&self.halved_queries.values.slice(first * stride..));
+        let out = card.pointer(products);
         let (one, zero) = (1.0f32, 0.0f32);
         let blas = card.blas();
         // SAFETY: the arrays hold at least `start + rows` and `first + some` columns of `stride` halves, the

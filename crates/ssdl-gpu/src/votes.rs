@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, DeviceRepr};
-use ssdl::classifier::{ActivePoints, Ballot, LinearClassifier};
+use ssdl::classifier::{ActivePoints, Ballot, LinearClassifier, as_shares};
 use ssdl::samples::Labels;
 use ssdl::{Matrix, Result};
 
@@ -143,16 +143,11 @@ impl<T: Multiplied> Votes<T> {
     fn class_shares(&self, voters: &Voters, factors: &[f64]) -> Result<Vec<f64>> {
         let (card, rows) = (&self.card, self.n_classes);
         let factors = card.upload(factors)?;
-        let mut parts = card.zeros::<f64>(Grid::parts().0 * rows)?;
-        let arguments = [card.at(&self.memberships), card.at(&factors), card.at_mut(&mut parts)];
-        card.launch_with::<T>("class_shares", Grid::parts(), voters, &arguments)?;
-        let mut shares = vec![0.0; rows];
-        for part in card.download(&parts)?.chunks(rows) {
-            shares.iter_mut().zip(part).for_each(|(share, part)| *share += part);
-        }
-        let all: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= if all > 0.0 { all } else { 1.0 });
-        Ok(shares)
+        let sums = card.sums_by(rows, |parts| {
+            let arguments = [card.at(&self.memberships), card.at(&factors), parts];
+            card.launch_with::<T>("class_shares", Grid::parts(), voters, &arguments)
+        })?;
+        Ok(as_shares(sums))
     }
 
     /// Active points at the current scores and shares.
@@ -263,7 +258,7 @@ impl<T: Multiplied> Votes<T> {
             _ => (&self.total, 0, 1),
         };
         let (mut squares, mut sums) = (Sums::new(card, p, p)?, Sums::new(card, p, 1)?);
-        let (mut all, ones) = (0.0, card.upload(&vec![T::one(); CHUNK.min(self.count)])?);
+        let ones = card.upload(&vec![T::one(); CHUNK.min(self.count)])?;
         let weighted = card.zeros::<T>(p * CHUNK.min(self.count))?;
         for start in (0..self.count).step_by(CHUNK) {
             let some = CHUNK.min(self.count - start);
@@ -283,7 +278,7 @@ impl<T: Multiplied> Votes<T> {
         }
         let strided = [int(stride), long(self.count), card.at(weights)];
         let row = card.sums::<T>("row_sums", stride, |parts| [&strided[..], &[parts]].concat())?;
-        all += row[first];
+        let all = row[first];
         if all == 0.0 {
             return Ok(None);
         }

@@ -143,7 +143,8 @@ fn class_shares<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) ->
 }
 
 /// Each as a share of all.
-pub(crate) fn as_shares(mut sums: Vec<f64>) -> Vec<f64> {
+#[must_use]
+pub fn as_shares(mut sums: Vec<f64>) -> Vec<f64> {
     let all: f64 = sums.iter().sum();
     sums.iter_mut().for_each(|sum| *sum /= if all > 0.0 { all } else { 1.0 });
     sums

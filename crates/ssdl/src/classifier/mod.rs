@@ -23,8 +23,9 @@ pub mod targets;
 mod vote;
 
 pub use active::{Active, ActivePoints};
+pub use balance::as_shares;
 pub use balance::{Balance, BalanceKnobs, BalanceSetters};
-pub(crate) use balance::{as_shares, scale, scale_columns};
+pub(crate) use balance::{scale, scale_columns};
 pub use ballot::Ballot;
 pub use calibration::Calibration;
 pub(crate) use decision::SavedDecision;

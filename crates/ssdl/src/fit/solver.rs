@@ -55,7 +55,8 @@ crate::knobs! {
 
 impl SolverKnobs {
     /// Coordinate descent as the knobs want it.
-    pub(crate) fn coordinate(&self) -> Coordinate {
+    #[must_use]
+    pub fn coordinate(&self) -> Coordinate {
         let sweeps = if self.coder_steps == 0 { 1 } else { self.coder_steps };
         Coordinate { sweeps, inner_sweeps: 4, tolerance: self.coder_tolerance, direct: false }
     }

@@ -109,7 +109,7 @@ impl Coupled<'_> {
             Err(Error::Knob { name: name.into(), got: got.into(), allowed })
         };
         if knobs.graph != GraphChoice::Lle {
-            return refuse("graph", "another", "`lle`");
+            return refuse("graph", knobs.graph.name(), "`lle`");
         }
         if coupling.denoise > 0 {
             return refuse("denoise", "above 0", "0");

@@ -139,5 +139,8 @@ pub trait Holder<T: Real> {
     }
 
     /// The codes, $p\times N$, and how the samples vote.
-    fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>);
+    ///
+    /// # Errors
+    /// If they cannot be had back.
+    fn into_parts(self: Box<Self>) -> Result<(Matrix<T>, Ballot<T>)>;
 }

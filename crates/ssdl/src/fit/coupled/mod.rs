@@ -108,7 +108,7 @@ impl Coupled<'_> {
         let stop = turns.repeat(limits, |turns| run.turn(turns))?;
         let Alternation { holder, global, strength, dead_atoms, revived_atoms, .. } = run;
         holder.check()?;
-        let (codes, ballot) = holder.into_parts();
+        let (codes, ballot) = holder.into_parts()?;
         let coupled = self;
         Ok(Alternated { coupled, strength, global, codes, ballot, dead_atoms, revived_atoms, stop })
     }

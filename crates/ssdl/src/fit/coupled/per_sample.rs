@@ -183,7 +183,7 @@ impl<T: Real> Holder<T> for PerSample<'_, T> {
         self.samples.check()
     }
 
-    fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>) {
-        (self.codes, self.ballot)
+    fn into_parts(self: Box<Self>) -> Result<(Matrix<T>, Ballot<T>)> {
+        Ok((self.codes, self.ballot))
     }
 }

@@ -68,7 +68,7 @@ impl<'a, T: Real> Parts<'a, T> {
         if holding.solver.coder != CodesUpdate::Coordinate {
             return Err(Error::Knob {
                 name: "coder".into(),
-                got: "another".into(),
+                got: holding.solver.coder.name().into(),
                 allowed: "`coordinate` for samples in several parts".into(),
             });
         }
@@ -373,10 +373,8 @@ impl<T: Real> Holder<T> for Parts<'_, T> {
         self.crew.keep(iteration, &out.into_bytes())
     }
 
-    fn into_parts(self: Box<Self>) -> (Matrix<T>, Ballot<T>) {
-        let codes = self.attempt(|| self.kept_codes());
-        let codes = codes.unwrap_or_else(|| Matrix::zeros(self.n_atoms, self.holding.labels.len()));
-        (codes, self.holding.ballot)
+    fn into_parts(self: Box<Self>) -> Result<(Matrix<T>, Ballot<T>)> {
+        Ok((self.kept_codes()?, self.holding.ballot))
     }
 }
 
