@@ -127,9 +127,9 @@ impl<T: Multiplied> Sums<T> {
 
 /// Sparse rows on the card.
 pub(crate) struct Rows<T> {
-    starts: CudaSlice<i64>,
-    others: CudaSlice<u32>,
-    values: CudaSlice<T>,
+    pub starts: CudaSlice<i64>,
+    pub others: CudaSlice<u32>,
+    pub values: CudaSlice<T>,
     pub count: usize,
 }
 

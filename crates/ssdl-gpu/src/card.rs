@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use cudarc::cublas::CudaBlas;
+use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchArgs,
     LaunchConfig, PushKernelArg, ValidAsZeroBits,
@@ -11,6 +13,7 @@ use cudarc::driver::{
 use ssdl::{Error, Result};
 
 use super::compiled::{self, Compiled};
+use super::copies::Copies;
 use super::number::Number;
 
 /// Threads of a block, as the kernels have it.
@@ -22,9 +25,12 @@ const PARTS: u32 = 1024;
 pub(crate) struct Card {
     pub name: String,
     pub stream: Arc<CudaStream>,
+    /// Bytes of fast memory that the threads of a block may share.
+    pub fast_memory: usize,
     /// One thread at a time: a handle is not made for several.
     blas: Mutex<CudaBlas>,
     context: Arc<CudaContext>,
+    copies: Copies,
     /// Kernels in single and in double precision, compiled at first use.
     kernels: [OnceLock<std::result::Result<Compiled, String>>; 2],
 }
@@ -106,12 +112,16 @@ impl Card {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(|error| failed("the card", error))?;
         let blas = CudaBlas::new(stream.clone()).map_err(|error| failed("cuBLAS", error))?;
+        let most = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let fast_memory = context.attribute(most).map_err(|error| failed("the card", error))?;
         let name = context.name().map_err(|error| failed("the card", error))?;
         Ok(Self {
             name,
             stream,
+            fast_memory: usize::try_from(fast_memory).unwrap_or(0),
             blas: Mutex::new(blas),
             context,
+            copies: Copies::default(),
             kernels: [const { OnceLock::new() }; 2],
         })
     }
@@ -134,9 +144,19 @@ impl Card {
     }
 
     /// Copies an array to the card.
-    pub fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>> {
+    pub fn upload<T: DeviceRepr + Pod>(&self, host: &[T]) -> Result<CudaSlice<T>> {
         let bytes = size_of_val(host);
-        self.stream.clone_htod(host).map_err(|error| self.no_room(bytes, error))
+        if !Copies::are_for(bytes) {
+            return self.stream.clone_htod(host).map_err(|error| self.no_room(bytes, error));
+        }
+        // SAFETY: written in full below, before anything else on this stream.
+        let out = unsafe { self.stream.alloc::<T>(host.len()) };
+        let out = out.map_err(|error| self.no_room(bytes, error))?;
+        let to = self.pointer(&out);
+        // SAFETY: the array has the size of the slice.
+        let sent = unsafe { self.copies.send(&self.stream, cast_slice(host), to) };
+        sent.map_err(|error| failed("copying to the card", error))?;
+        Ok(out)
     }
 
     /// An array of zeros on the card.
@@ -146,11 +166,28 @@ impl Card {
     }
 
     /// Copies an array from the card, and waits for it.
-    pub fn download<T: DeviceRepr + Clone + Default>(
+    pub fn download<T: DeviceRepr + Pod>(&self, from: &impl DevicePtr<T>) -> Result<Vec<T>> {
+        let mut out = vec![T::zeroed(); from.len()];
+        self.download_into(from, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same into a slice of the same length.
+    pub fn download_into<T: DeviceRepr + Pod>(
         &self,
         from: &impl DevicePtr<T>,
-    ) -> Result<Vec<T>> {
-        self.stream.clone_dtoh(from).map_err(|error| failed("copying from the card", error))
+        out: &mut [T],
+    ) -> Result<()> {
+        if from.len() != out.len() {
+            return Err(Error::Device("an array has another size than it should".into()));
+        }
+        let copied = if Copies::are_for(size_of_val(out)) {
+            // SAFETY: the lengths are the same.
+            unsafe { self.copies.fetch(&self.stream, self.pointer(from), cast_slice_mut(out)) }
+        } else {
+            self.stream.memcpy_dtoh(from, out).and_then(|()| self.stream.synchronize())
+        };
+        copied.map_err(|error| failed("copying from the card", error))
     }
 
     fn no_room(&self, bytes: usize, error: DriverError) -> Error {

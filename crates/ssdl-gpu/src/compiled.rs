@@ -20,6 +20,7 @@ const SOURCE: &str = concat!(
     include_str!("kernels/sums.cu"),
     include_str!("kernels/votes.cu"),
     include_str!("kernels/neighbours.cu"),
+    include_str!("kernels/groups.cu"),
 );
 
 /// Shared memory that a launch has without asking.

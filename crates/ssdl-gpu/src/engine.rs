@@ -1,13 +1,14 @@
 //! The steps that the card takes over.
 
+use bytemuck::Pod;
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use ssdl::codes::Coordinate;
-use ssdl::device::{Engine, Individual, NewSamples};
+use ssdl::device::{Engine, Found, Individual, NewSamples};
 use ssdl::fit::{FirstCodes, Holder, Holding};
 use ssdl::{Matrix, Result};
 
 use super::Gpu;
-use super::card::{Argument, Card, Grid, NONE, failed, long};
+use super::card::{Argument, Card, Grid, NONE};
 use super::holder::OnCard;
 use super::number::Multiplied;
 use super::{mixtures, neighbours, new_samples};
@@ -20,7 +21,7 @@ impl<T: Multiplied> Engine<T> for Gpu {
         k: usize,
     ) -> Result<Vec<u32>> {
         let found = neighbours::search(&self.0, samples, new, k)?;
-        Ok(found.lists)
+        listed(&self.0, &found.lists, found.n_queries * k)
     }
 
     fn mixtures(
@@ -30,8 +31,11 @@ impl<T: Multiplied> Engine<T> for Gpu {
         k: usize,
     ) -> Result<(Vec<u32>, Vec<T>)> {
         let found = neighbours::search(&self.0, samples, new, k)?;
-        let weights = mixtures::weights(&self.0, &found, k)?;
-        Ok((found.lists, weights))
+        let count = found.n_queries;
+        let queries = (found.new.as_ref(), count);
+        let weights = mixtures::weights(&self.0, &found.references, queries, &found.lists, k)?;
+        let weights = listed(&self.0, &weights, count * k)?;
+        Ok((listed(&self.0, &found.lists, count * k)?, weights))
     }
 
     fn code(
@@ -62,15 +66,12 @@ impl<T: Multiplied> Engine<T> for Gpu {
                 ..Coding::new(p, solver, solver.sweeps + 1)
             };
             visit(card, &coding, None, count)?;
-            card.stream
-                .memcpy_dtoh(&block, &mut codes.as_mut_slice()[places])
-                .map_err(|error| failed("copying from the card", error))?;
-            card.wait()?;
+            card.download_into(&block, &mut codes.as_mut_slice()[places])?;
         }
         Ok(())
     }
 
-    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Matrix<T>> {
+    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Found<T>> {
         new_samples::code(&self.0, problem)
     }
 
@@ -80,6 +81,18 @@ impl<T: Multiplied> Engine<T> for Gpu {
         codes: FirstCodes<'_, T>,
     ) -> Result<Box<dyn Holder<T> + 'a>> {
         Ok(Box::new(OnCard::new(&self.0, holding, codes)?))
+    }
+}
+
+/// The first entries of an array; one without any has room for one.
+pub(crate) fn listed<T: DeviceRepr + Pod>(
+    card: &Card,
+    array: &CudaSlice<T>,
+    count: usize,
+) -> Result<Vec<T>> {
+    match count {
+        0 => Ok(Vec::new()),
+        _ => card.download(&array.slice(..count)),
     }
 }
 
@@ -110,6 +123,7 @@ pub(crate) struct Coding<T> {
     pub per_class: u64,
     pub sparsity: T,
     pub nonnegative: i32,
+    pub direct: i32,
     pub rounds: i32,
     pub sweeps: i32,
     pub tolerance: T,
@@ -144,6 +158,7 @@ impl<T: Multiplied> Coding<T> {
             per_class: 0,
             sparsity: T::zero(),
             nonnegative: 0,
+            direct: i32::from(solver.direct),
             rounds: rounds.min(i32::MAX as usize) as i32,
             sweeps: solver.inner_sweeps.min(i32::MAX as usize) as i32,
             tolerance: T::of(solver.tolerance),
@@ -153,8 +168,17 @@ impl<T: Multiplied> Coding<T> {
     }
 }
 
-/// Coefficients of a working set, as the kernel has it.
-const WIDTH: usize = 64;
+/// Coefficients of a block that a lane keeps, as the kernels have it: narrow and wide.
+const NARROW: usize = 2;
+const WIDE: usize = 4;
+/// Blocks of the launch that codes what needs a wide one; each takes some of them.
+const WIDE_LAUNCH: usize = 2048;
+
+/// Bytes of fast memory that a warp needs.
+fn fast_memory<T>(slots: usize, p: usize) -> usize {
+    let width = 32 * slots;
+    (width * (width + 1) + 2 * p) * size_of::<T>() + (width + p) * size_of::<u16>()
+}
 
 /// Codes the chosen samples (places on the card), or `count` samples from the first on; returns where the
 /// largest gap will be.
@@ -181,7 +205,18 @@ pub(crate) fn visit_into<T: Multiplied>(
         return Ok(());
     }
     let p = coding.p as usize;
-    let shared = (WIDTH * WIDTH + 2 * p) * size_of::<T>() + p * size_of::<u16>();
-    let arguments = [chosen.unwrap_or(NONE), long(0), card.at(gaps)];
-    card.launch_with::<T>("visit", Grid(count, 32, shared), coding, &arguments)
+    let shared = fast_memory::<T>(WIDE, p);
+    let wide = match shared <= card.fast_memory {
+        true => Some(card.zeros::<u32>(count + 1)?),
+        false => None,
+    };
+    let left = wide.as_ref().map_or(NONE, |wide| card.at(wide));
+    let arguments = [chosen.unwrap_or(NONE), left, card.at(gaps)];
+    let grid = Grid(count, 32, fast_memory::<T>(NARROW, p));
+    card.launch_with::<T>("visit", grid, coding, &arguments)?;
+    if wide.is_none() {
+        return Ok(());
+    }
+    let grid = Grid(count.min(WIDE_LAUNCH), 32, shared);
+    card.launch_with::<T>("visit_wide", grid, coding, &[left, card.at(gaps)])
 }

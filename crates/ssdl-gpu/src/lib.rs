@@ -14,7 +14,9 @@
 mod arrays;
 mod card;
 mod compiled;
+mod copies;
 mod engine;
+mod groups;
 mod holder;
 mod mixtures;
 mod neighbours;

@@ -33,15 +33,26 @@ const SMALLEST: f64 = 1.0 / 16_777_216.0;
 /// The largest scaled entry; half precision ends a little above.
 const LARGEST: f64 = 60_000.0;
 
-/// What a search leaves: the lists, and the samples still on the card.
+/// What a search leaves on the card.
 pub(crate) struct Found<T> {
-    pub lists: Vec<u32>,
-    pub on_card: CudaSlice<u32>,
-    pub samples: CudaSlice<T>,
+    pub references: References<T>,
+    /// `k` places for each query.
+    pub lists: CudaSlice<u32>,
     /// `None` where samples are compared with each other.
     pub new: Option<CudaSlice<T>>,
-    pub n_features: usize,
     pub n_queries: usize,
+}
+
+/// The samples among which neighbours are searched, on the card.
+pub(crate) struct References<T> {
+    card: Arc<Card>,
+    pub samples: CudaSlice<T>,
+    pub n_features: usize,
+    count: usize,
+    scaling: Scaling,
+    halved: Halved,
+    /// The largest squared length, scaled.
+    farthest: f64,
 }
 
 /// Samples in half precision.
@@ -63,54 +74,68 @@ pub(crate) fn search<T: Multiplied>(
     new: Option<&Matrix<T>>,
     k: usize,
 ) -> Result<Found<T>> {
-    let slots = match (k + SPARE).div_ceil(32) {
-        0 | 1 => 1,
-        2 => 2,
-        3 | 4 => MAX_SLOTS,
-        _ => {
-            return Err(Error::Device(format!(
-                "{k} neighbours are too many for the card, which keeps lists of {}; take fewer, or \
-                 `device=cpu`",
-                32 * MAX_SLOTS - SPARE
-            )));
-        }
-    };
-    let (n, count) = (samples.rows(), samples.columns());
+    slots(k)?;
     let n_queries = new.unwrap_or(samples).columns();
-    let on_card = card.matrix(samples)?;
-    let queries_on_card = new.map(|new| card.matrix(new)).transpose()?;
-    let scaling = Scaling::new(card, &on_card, n, count)?;
-    let halved = scaling.halve(card, &on_card, n, count)?;
-    let halved_new = match &queries_on_card {
-        Some(new) => Some(scaling.halve(card, new, n, n_queries)?),
-        None => None,
-    };
-    let mut search = Search {
-        card,
-        samples: &on_card,
-        queries: queries_on_card.as_ref().unwrap_or(&on_card),
-        halved: &halved,
-        halved_queries: halved_new.as_ref().unwrap_or(&halved),
-        same: new.is_none(),
-        farthest: card.download(&halved.norms)?.into_iter().fold(0.0, f32::max).into(),
-        scaling: &scaling,
-        sizes: (n, count, n_queries),
-        k,
-        slots,
-        lists: card.zeros(n_queries * k)?,
-    };
-    search.run()?;
-    let lists = search.lists;
-    drop((halved, halved_new));
-    let found = card.download(&lists)?;
-    Ok(Found {
-        lists: found[..n_queries * k].to_vec(),
-        on_card: lists,
-        samples: on_card,
-        new: queries_on_card,
-        n_features: n,
-        n_queries,
-    })
+    let references = References::new(card, samples)?;
+    let new = new.map(|new| card.matrix(new)).transpose()?;
+    let lists = references.nearest(new.as_ref().map(|new| (new, n_queries)), k)?;
+    Ok(Found { references, lists, new, n_queries })
+}
+
+/// Entries of a list of this many neighbours that each lane keeps.
+pub(crate) fn slots(k: usize) -> Result<usize> {
+    match (k + SPARE).div_ceil(32) {
+        0 | 1 => Ok(1),
+        2 => Ok(2),
+        3 | 4 => Ok(MAX_SLOTS),
+        _ => Err(Error::Device(format!(
+            "{k} neighbours are too many for the card, which keeps lists of {}; take fewer, or \
+             `device=cpu`",
+            32 * MAX_SLOTS - SPARE
+        ))),
+    }
+}
+
+impl<T: Multiplied> References<T> {
+    pub fn new(card: &Arc<Card>, samples: &Matrix<T>) -> Result<Self> {
+        let (n, count) = (samples.rows(), samples.columns());
+        let on_card = card.matrix(samples)?;
+        let scaling = Scaling::new(card, &on_card, n, count)?;
+        let halved = scaling.halve(card, &on_card, n, count)?;
+        let farthest = card.download(&halved.norms)?.into_iter().fold(0.0, f32::max).into();
+        let card = card.clone();
+        Ok(Self { card, samples: on_card, n_features: n, count, scaling, halved, farthest })
+    }
+
+    /// The places of the `k` nearest of each query, nearest first; `None` are the samples themselves.
+    pub fn nearest(
+        &self,
+        queries: Option<(&CudaSlice<T>, usize)>,
+        k: usize,
+    ) -> Result<CudaSlice<u32>> {
+        let (card, n) = (&*self.card, self.n_features);
+        let n_queries = queries.map_or(self.count, |(_, count)| count);
+        let halved_new = match queries {
+            Some((new, count)) => Some(self.scaling.halve(card, new, n, count)?),
+            None => None,
+        };
+        let mut search = Search {
+            card,
+            samples: &self.samples,
+            queries: queries.map_or(&self.samples, |(new, _)| new),
+            halved: &self.halved,
+            halved_queries: halved_new.as_ref().unwrap_or(&self.halved),
+            same: queries.is_none(),
+            farthest: self.farthest,
+            scaling: &self.scaling,
+            sizes: (n, self.count, n_queries),
+            k,
+            slots: slots(k)?,
+            lists: card.zeros(n_queries * k)?,
+        };
+        search.run()?;
+        Ok(search.lists)
+    }
 }
 
 impl Scaling {

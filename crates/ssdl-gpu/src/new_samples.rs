@@ -4,55 +4,157 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaSlice;
 use ssdl::codes::Pull;
-use ssdl::device::NewSamples;
+use ssdl::device::{Found, Mixture, NewSamples, Ties};
 use ssdl::{Matrix, Result};
 
 use super::arrays::{Rows, plain, turned};
-use super::card::{Card, Grid, failed, int, long};
+use super::card::{Argument, Card, Grid, int, long};
 use super::engine::{Coding, visit};
+use super::mixtures;
+use super::neighbours::References;
 use super::number::Multiplied;
 
-/// New samples coded at once.
-const BLOCK: usize = 1 << 18;
+/// New samples coded at once: the next ones are copied meanwhile.
+const BLOCK: usize = 1 << 16;
 
 pub(crate) fn code<T: Multiplied>(
     card: &Arc<Card>,
     problem: &NewSamples<'_, T>,
-) -> Result<Matrix<T>> {
+) -> Result<Found<T>> {
     let NewSamples { samples, atoms, sparsity, solver, .. } = *problem;
     let (n, p, count) = (atoms.rows(), atoms.columns(), samples.columns());
     let (on_card, gram) = (card.matrix(atoms)?, card.matrix(&atoms.gram())?);
-    let anchors = problem.pull.map(|pull| Anchored::new(card, pull)).transpose()?;
+    let pulling = Pulling::new(card, &problem.ties, p)?;
     let mut out = Matrix::zeros(p, count);
     let mut places = out.as_mut_slice().chunks_mut(BLOCK * p);
+    let (mut lists, mut weights) = (Vec::new(), Vec::new());
+    let upload = |first: usize| {
+        let last = (first + BLOCK).min(count);
+        card.upload(&samples.as_slice()[first * n..last * n])
+    };
+    let mut next = if count > 0 { Some(upload(0)?) } else { None };
     for first in (0..count).step_by(BLOCK) {
         let some = BLOCK.min(count - first);
-        let block = card.upload(&samples.as_slice()[first * n..(first + some) * n])?;
+        let Some(block) = next.take() else { break };
         let mut rhs = card.zeros::<T>(p * some)?;
         let factors = (turned(&on_card, n, p), plain(&block, n, some));
         card.multiply(T::one(), factors.0, factors.1, T::zero(), &mut rhs)?;
         let codes = card.zeros::<T>(p * some)?;
-        let threshold = T::of(0.5 * sparsity);
-        let shifts = match &anchors {
-            Some(anchors) => Some(anchors.start((first, some), threshold, &codes, &rhs)?),
-            None => None,
-        };
+        let pull = pulling.of((first, some), &block)?;
+        if let Some(pull) = &pull {
+            let threshold = T::of(0.5 * sparsity);
+            pull.start(card, (p, some), pulling.codes(), threshold, (&codes, &rhs))?;
+        }
         let coding = Coding {
             gram: card.pointer(&gram),
             rhs: card.pointer(&rhs),
-            shifts: shifts.as_ref().map_or(0, |shifts| card.pointer(shifts)),
+            shifts: pull.as_ref().map_or(0, |pull| card.pointer(&pull.strengths)),
             codes: card.pointer(&codes),
             sparsity: T::of(sparsity),
             ..Coding::new(p, solver, solver.sweeps + 1)
         };
         visit(card, &coding, None, some)?;
-        if let Some(place) = places.next() {
-            let copied = card.stream.memcpy_dtoh(&codes, place);
-            copied.map_err(|error| failed("copying from the card", error))?;
+        if first + some < count {
+            next = Some(upload(first + some)?);
         }
-        card.wait()?;
+        if let Some(place) = places.next() {
+            card.download_into(&codes, place)?;
+        }
+        if let Some(Pulled { rows, .. }) = pull.filter(|_| pulling.is_told()) {
+            lists.extend(card.download(&rows.others)?);
+            weights.extend(card.download(&rows.values)?);
+        }
     }
-    Ok(out)
+    Ok(Found { codes: out, mixtures: pulling.is_told().then_some((lists, weights)) })
+}
+
+/// What pulls new samples, on the card.
+enum Pulling<'a, T> {
+    Nothing,
+    Known(Anchored<'a, T>),
+    Mixture {
+        card: &'a Arc<Card>,
+        it: Mixture<'a, T>,
+        references: References<T>,
+        codes: CudaSlice<T>,
+    },
+}
+
+impl<'a, T: Multiplied> Pulling<'a, T> {
+    fn new(card: &'a Arc<Card>, ties: &Ties<'a, T>, p: usize) -> Result<Self> {
+        Ok(match *ties {
+            Ties::None => Self::Nothing,
+            Ties::Known(pull) => Self::Known(Anchored::new(card, pull)?),
+            Ties::Mixture(it) => {
+                debug_assert_eq!(it.codes.rows(), p);
+                let references = References::new(card, it.training)?;
+                Self::Mixture { card, it, references, codes: card.matrix(it.codes)? }
+            }
+        })
+    }
+
+    /// Whether the training samples are told.
+    fn is_told(&self) -> bool {
+        matches!(self, Self::Mixture { it, .. } if it.is_told)
+    }
+
+    /// The codes that new samples are pulled to.
+    fn codes(&self) -> Argument {
+        match self {
+            Self::Nothing => super::card::NONE,
+            Self::Known(anchored) => anchored.card.at(&anchored.codes),
+            Self::Mixture { card, codes, .. } => card.at(codes),
+        }
+    }
+
+    /// What pulls a block of new samples.
+    fn of(&self, (first, some): (usize, usize), block: &CudaSlice<T>) -> Result<Option<Pulled<T>>> {
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Known(anchored) => anchored.of(first, some).map(Some),
+            Self::Mixture { card, it, references, .. } => {
+                let k = it.n_neighbors;
+                let others = references.nearest(Some((block, some)), k)?;
+                let queries = (Some(block), some);
+                let values = mixtures::weights(card, references, queries, &others, k)?;
+                let starts: Vec<i64> = (0..=some).map(|j| (j * k) as i64).collect();
+                let rows = Rows { starts: card.upload(&starts)?, others, values, count: some };
+                Ok(Some(Pulled { rows, strengths: card.upload(&vec![it.strength; some])? }))
+            }
+        }
+    }
+}
+
+/// The training samples of a block of new ones.
+struct Pulled<T> {
+    rows: Rows<T>,
+    /// κ.
+    strengths: CudaSlice<T>,
+}
+
+impl<T: Multiplied> Pulled<T> {
+    /// Starts codes at the means of the training samples, and adds these to the right-hand sides.
+    fn start(
+        &self,
+        card: &Card,
+        (p, some): (usize, usize),
+        known: Argument,
+        threshold: T,
+        (codes, rhs): (&CudaSlice<T>, &CudaSlice<T>),
+    ) -> Result<()> {
+        let [starts, others, values] = self.rows.arguments(card);
+        let arguments = [int(p), long(some), starts, others, values, known, card.at(codes)];
+        card.launch::<T>("combine", Grid::warps(some), &arguments)?;
+        let arguments = [
+            int(p),
+            long(some),
+            card.at(&self.strengths),
+            threshold.argument(),
+            card.at(codes),
+            card.at(rhs),
+        ];
+        card.launch::<T>("start_at_means", Grid::entries(p * some), &arguments)
+    }
 }
 
 /// The training samples that new ones are tied to, and their codes on the card.
@@ -80,39 +182,16 @@ impl<'a, T: Multiplied> Anchored<'a, T> {
         Ok(Self { card, pull, codes, place })
     }
 
-    /// Starts some codes at the means of their anchors, adds these to the right-hand sides, and gives the κ.
-    fn start(
-        &self,
-        (first, some): (usize, usize),
-        threshold: T,
-        codes: &CudaSlice<T>,
-        rhs: &CudaSlice<T>,
-    ) -> Result<CudaSlice<T>> {
-        let (card, p) = (self.card, self.pull.codes.rows());
+    fn of(&self, first: usize, some: usize) -> Result<Pulled<T>> {
         let anchors = self.pull.anchors;
         let (starts, others, values) = anchors.weights().parts();
         let (starts, inside) = (&starts[first..=first + some], starts[first]..starts[first + some]);
         let starts: Vec<i64> = starts.iter().map(|start| (start - inside.start) as i64).collect();
         let others: Vec<u32> =
             others[inside.clone()].iter().map(|i| self.place[*i as usize]).collect();
-        let rows = Rows::of_arrays(card, &starts, &others, &values[inside])?;
-        let strengths: Vec<T> = (first..first + some)
-            .map(|j| T::of(self.pull.manifold) * anchors.strength(j))
-            .collect();
-        let strengths = card.upload(&strengths)?;
-        let [starts, others, values] = rows.arguments(card);
-        let arguments =
-            [int(p), long(some), starts, others, values, card.at(&self.codes), card.at(codes)];
-        card.launch::<T>("combine", Grid::warps(some), &arguments)?;
-        let arguments = [
-            int(p),
-            long(some),
-            card.at(&strengths),
-            threshold.argument(),
-            card.at(codes),
-            card.at(rhs),
-        ];
-        card.launch::<T>("start_at_means", Grid::entries(p * some), &arguments)?;
-        Ok(strengths)
+        let rows = Rows::of_arrays(self.card, &starts, &others, &values[inside])?;
+        let strength = |j: usize| T::of(self.pull.manifold) * anchors.strength(j);
+        let strengths: Vec<T> = (first..first + some).map(strength).collect();
+        Ok(Pulled { rows, strengths: self.card.upload(&strengths)? })
     }
 }

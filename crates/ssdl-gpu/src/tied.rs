@@ -6,7 +6,12 @@ use ssdl::{Error, Result};
 
 use super::arrays::Rows;
 use super::card::{Argument, Card, Grid, int, long};
+use super::groups;
 use super::number::Multiplied;
+
+/// Samples from which on the card finds the groups. Those of the processor are more even and take a moment for
+/// fewer samples; a fit then visits samples in the same order.
+const MANY: usize = 50_000;
 
 /// The graph on the card.
 pub(crate) struct Tied<T> {
@@ -24,22 +29,28 @@ pub(crate) struct Tied<T> {
 
 impl<T: Multiplied> Tied<T> {
     pub fn new(card: &Card, laplacian: &Laplacian<T>, p: usize) -> Result<Self> {
-        let groups = laplacian.independent_groups();
-        let order: Vec<u32> = groups.concat();
         let (factor, rows) = match (laplacian.factor(), laplacian.affinities()) {
             (Some((factor, transposed)), _) => (Some(factor), transposed),
             (None, Some(weights)) => (None, weights),
             (None, None) => return Err(Error::Device("a graph without rows".into())),
         };
         let factor = factor.map(|factor| Rows::new(card, factor)).transpose()?;
+        let rows = Rows::new(card, rows)?;
+        let (order, groups) = match &factor {
+            Some(factor) if rows.count >= MANY => groups::independent(card, factor, &rows)?,
+            _ => {
+                let groups = laplacian.independent_groups();
+                (groups.concat(), groups.iter().map(Vec::len).collect())
+            }
+        };
         let n_residuals = factor.as_ref().map_or(0, |factor| factor.count);
         Ok(Self {
             factor,
-            rows: Rows::new(card, rows)?,
+            rows,
             diagonal: card.upload(laplacian.diagonal())?,
             residuals: card.zeros(p * n_residuals)?,
             order: card.upload(&order)?,
-            groups: groups.iter().map(Vec::len).collect(),
+            groups,
         })
     }
 

@@ -115,15 +115,15 @@ fn codes_are_those_of_the_processor() {
     let rhs = Matrix::of_product(atoms.transposed(), samples.view());
     for (sparsity, shifts) in [(0.5, Vec::new()), (4.0, Vec::new()), (0.01, vec![0.7; 1500])] {
         let problem = Quadratic::individual(&gram, shifts.clone(), rhs.clone(), sparsity);
-        for problem in
-            [problem, Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative()]
+        let nonnegative = Quadratic::individual(&gram, shifts, rhs.clone(), sparsity).nonnegative();
+        for (problem, direct) in
+            [(&problem, false), (&problem, true), (&nonnegative, false), (&nonnegative, true)]
         {
-            let solver =
-                Coordinate { sweeps: 60, inner_sweeps: 20, tolerance: 1e-4, direct: false };
+            let solver = Coordinate { sweeps: 60, inner_sweeps: 20, tolerance: 1e-4, direct };
             let mut expected = Matrix::zeros(90, 1500);
-            solver.minimise(&problem, &mut expected);
+            solver.minimise(problem, &mut expected);
             let mut found = Matrix::zeros(90, 1500);
-            on(&device, || solver.minimise(&problem, &mut found));
+            on(&device, || solver.minimise(problem, &mut found));
             device::check().expect("room");
             let (a, b) = (problem.value(&expected), problem.value(&found));
             // Both stop early; the card must not be worse.

@@ -60,11 +60,11 @@ pub trait Engine<T: Real> {
         codes: &mut Matrix<T>,
     ) -> Result<()>;
 
-    /// Codes new samples on known atoms, $p\times M$; no sample influences another.
+    /// Codes new samples on known atoms; no sample influences another.
     ///
     /// # Errors
     /// If the device has no room or fails.
-    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Matrix<T>>;
+    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Found<T>>;
 
     /// Takes samples over for a fit.
     ///
@@ -104,7 +104,42 @@ pub struct NewSamples<'a, T> {
     /// How far each code is minimised.
     pub solver: Coordinate,
     /// The pull of the graph.
-    pub pull: Option<Pull<'a, T>>,
+    pub ties: Ties<'a, T>,
+}
+
+/// What pulls the codes of new samples.
+#[derive(Clone, Copy)]
+pub enum Ties<'a, T> {
+    /// Nothing.
+    None,
+    /// Known training samples.
+    Known(Pull<'a, T>),
+    /// Training samples that are still to be found.
+    Mixture(Mixture<'a, T>),
+}
+
+/// A pull to the mixture of the nearest training samples that a new one resembles most.
+#[derive(Clone, Copy)]
+pub struct Mixture<'a, T> {
+    /// The training samples to choose among, $n\times N$.
+    pub training: &'a Matrix<T>,
+    /// Their codes, $p\times N$.
+    pub codes: &'a Matrix<T>,
+    /// How many are mixed.
+    pub n_neighbors: usize,
+    /// κ.
+    pub strength: T,
+    /// Whether the caller wants to know which they were.
+    pub is_told: bool,
+}
+
+/// New samples, coded.
+#[derive(Clone, Debug)]
+pub struct Found<T> {
+    /// $A$, $p\times M$.
+    pub codes: Matrix<T>,
+    /// The training samples of each mixture and their weights, where they were asked for.
+    pub mixtures: Option<(Vec<u32>, Vec<T>)>,
 }
 
 thread_local! {

@@ -5,8 +5,15 @@
 // The steps are those of the processor's solver: full gradient, support and worst violators, a small
 // dense block of H, sweeps there. Samples of one launch do not act on each other.
 
-// Coefficients of a block; two to a lane.
-#define WIDTH 64
+// A block of K times 32 coefficients, K to a lane; its rows lie STRIDE apart, so that a column can be read without two
+// lanes at one bank. Few samples need the wide block, and fewer of those fit into the fast memory at once.
+#define NARROW 2
+#define WIDE 4
+#define STRIDE(K) (K * WARP + 1)
+// Coefficients that a sample may start with; the rest of a narrow block is for those that enter.
+#define START 40
+// Sweeps before the support is solved for directly.
+#define DIRECT_AFTER 10
 
 struct Problem {
     int p, n_classes;
@@ -29,7 +36,7 @@ struct Problem {
     const real *shared;     // omega, the same for all classes
     const real *per_class;  // omega, C x N
     real sparsity;
-    int nonnegative, rounds, sweeps;
+    int nonnegative, direct, rounds, sweeps;
     real tolerance, epsilon, tiny;
 };
 
@@ -37,8 +44,9 @@ struct Problem {
 struct Place {
     real *gradient;  // p
     real *code;      // p
-    real *block;     // WIDTH x WIDTH
+    real *block;     // as many rows as a block has, STRIDE apart
     u16 *working;    // p
+    u16 *support;    // positions of a block
 };
 
 __device__ __forceinline__ real soft(real v, real above, real below) {
@@ -151,7 +159,7 @@ __device__ __forceinline__ bool violates(const Place &at, int i, real half, real
 }
 
 // Adds the worst violators to the list, in the order of their places; returns its length.
-__device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int support, real half,
+__device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int width, int support, real half,
                       real below, real *gap) {
     int lane = threadIdx.x, p = it.p;
     real worst = 0;
@@ -179,7 +187,7 @@ __device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int
     found = warp_sum(found);
     int limit = support > 16 ? support : 16;
     // Most of the violators of a cold start do not survive: the block stays small.
-    if (support + 8 <= WIDTH && limit > WIDTH - support) limit = WIDTH - support;
+    if (support + 8 <= width && limit > width - support) limit = width - support;
     real low = 0, high = top;
     bool cut = found > limit;
     if (cut) {
@@ -218,41 +226,215 @@ __device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int
     return support;
 }
 
-// Sweeps over a working set that fits a block; gradient and code of two coefficients in each lane.
+// Keeps the largest coefficients of a start that would leave no room in a block: what is missing enters again.
+__device__ void trim(const Place &at, int p) {
+    int lane = threadIdx.x, count = 0;
+    real top = 0;
+    for (int i = lane; i < p; i += WARP) {
+        real size = at.code[i] < 0 ? -at.code[i] : at.code[i];
+        top = largest(top, size);
+        count += size > 0;
+    }
+    if (warp_sum(count) <= START) return;
+    real low = 0, high = warp_max(top);
+    for (int step = 0; step < 24; step++) {
+        real middle = low + (high - low) * (real)0.5;
+        int above = 0;
+        for (int i = lane; i < p; i += WARP) above += (at.code[i] < 0 ? -at.code[i] : at.code[i]) > middle;
+        above = warp_sum(above);
+        if (above > START) low = middle; else high = middle;
+        if (above == START || !(low < high)) break;
+    }
+    for (int i = lane; i < p; i += WARP) {
+        if ((at.code[i] < 0 ? -at.code[i] : at.code[i]) <= high) at.code[i] = 0;
+    }
+    __syncwarp();
+}
+
+// The lane's number in slot s; registers have no index.
+template <int K> __device__ __forceinline__ real slot(const real *of, int s) {
+    real value = of[0];
+#pragma unroll
+    for (int q = 1; q < K; q++) value = s == q ? of[q] : value;
+    return value;
+}
+
+// The number at a position of the block.
+template <int K> __device__ __forceinline__ real at_position(const real *of, int h) {
+    return __shfl_sync(ALL, slot<K>(of, h / WARP), h % WARP);
+}
+
+// Elimination in the upper triangle of a block, for the positions of the support: `steps` are the right-hand sides, and
+// the solution at the end; positions that depend on earlier ones get none. The lower triangle and the diagonal stay, and
+// the upper is their mirror image again at the end.
+template <int K>
+__device__ void solve(const Place &at, int size, int count, real least, real *steps) {
+    int lane = threadIdx.x;
+    real pivots[K];
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        int own = s * WARP + lane;
+        pivots[s] = own < size ? at.block[own * (STRIDE(K) + 1)] : 0;
+    }
+    for (int x = 0; x < count; x++) {
+        int j = at.support[x];
+        real pivot = at_position<K>(pivots, j);
+        if (!(pivot > least)) {
+            __syncwarp();
+            if (lane == 0) at.support[x] = (u16)ALL;
+            __syncwarp();
+            continue;
+        }
+        real inverse = 1 / pivot, side = at_position<K>(steps, j) * inverse, row[K];
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            int own = s * WARP + lane;
+            row[s] = own > j && own < size ? at.block[j * STRIDE(K) + own] : 0;
+            steps[s] -= row[s] * side;
+            pivots[s] -= row[s] * row[s] * inverse;
+        }
+        for (int y = x + 1; y < count; y++) {
+            int i = at.support[y];
+            real factor = at_position<K>(row, i) * inverse;
+#pragma unroll
+            for (int s = 0; s < K; s++) {
+                int own = s * WARP + lane;
+                if (own > i && own < size) at.block[i * STRIDE(K) + own] -= factor * row[s];
+            }
+        }
+        __syncwarp();
+    }
+    for (int x = count - 1; x >= 0; x--) {
+        int j = at.support[x];
+        if (j == (u16)ALL) continue;
+        real found = at_position<K>(steps, j) / at_position<K>(pivots, j);
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            int own = s * WARP + lane;
+            if (own < j) steps[s] -= at.block[own * STRIDE(K) + j] * found;
+            if (own == j) steps[s] = found;
+        }
+    }
+    __syncwarp();
+    for (int h = 0; h < size; h++) {
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            int own = s * WARP + lane;
+            if (own > h && own < size) at.block[h * STRIDE(K) + own] = at.block[own * STRIDE(K) + h];
+        }
+    }
+    __syncwarp();
+}
+
+// Moves the support to its minimiser for the signs it has, or as far towards it as the signs hold: among atoms that
+// resemble each other sweeps crawl. What depends on other atoms stays where it is.
+template <int K>
+__device__ void jump(const Problem &it, const Place &at, int size, real half, real *g, real *a) {
+    int lane = threadIdx.x, count = 0;
+    real top = 0, steps[K];
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        int own = s * WARP + lane;
+        bool used = a[s] != 0;
+        u32 mask = __ballot_sync(ALL, used);
+        if (used) {
+            at.support[count + __popc(mask & ((1u << lane) - 1))] = (u16)own;
+            top = largest(top, at.block[own * (STRIDE(K) + 1)]);
+        }
+        count += __popc(mask);
+        steps[s] = g[s] - (a[s] > 0 ? half : -half);
+    }
+    __syncwarp();
+    solve<K>(at, size, count, warp_max(top) * 256 * it.epsilon, steps);
+    // Only what is left of the support moves.
+    real moves[K], reach = 1;
+#pragma unroll
+    for (int s = 0; s < K; s++) moves[s] = 0;
+    for (int x = 0; x < count; x++) {
+        int j = at.support[x];
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            if (j == s * WARP + lane) moves[s] = steps[s];
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        real r = moves[s] * a[s] < 0 ? -a[s] / moves[s] : 1;
+        reach = r < reach ? r : reach;
+    }
+    reach = -warp_max(-reach);
+    if (!(reach >= 0)) return;
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        // The first coefficient that reaches zero, and any that rounding takes beyond it.
+        real next = a[s] + reach * moves[s];
+        bool ends = reach < 1 && moves[s] * a[s] < 0 && -a[s] / moves[s] == reach;
+        if (ends || next * a[s] <= 0) next = 0;
+        moves[s] = next - a[s];
+        a[s] = next;
+    }
+    for (int x = 0; x < count; x++) {
+        int j = at.support[x];
+        if (j == (u16)ALL) continue;
+        real step = at_position<K>(moves, j);
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            int own = s * WARP + lane;
+            if (own < size) g[s] -= step * at.block[j * STRIDE(K) + own];
+        }
+    }
+    __syncwarp();
+}
+
+// Sweeps over a working set that fits a block; gradient and code of K coefficients in each lane.
+template <int K>
 __device__ void sweep_block(const Problem &it, const Place &at, i64 j, real shift, int size, real half,
                             real below, real still) {
     int lane = threadIdx.x;
-    int k0 = lane < size ? at.working[lane] : 0, k1 = lane + WARP < size ? at.working[lane + WARP] : 0;
-    for (int h = 0; h < size; h++) {
-        int k = at.working[h];
-        at.block[h * WIDTH + lane] = lane < size ? curvature(it, j, shift, k, k0) : 0;
-        at.block[h * WIDTH + WARP + lane] = lane + WARP < size ? curvature(it, j, shift, k, k1) : 0;
+    real g[K], a[K], curved[K], inverse[K];
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        int own = s * WARP + lane, k = own < size ? at.working[own] : 0;
+        for (int h = 0; h < size; h++) {
+            at.block[h * STRIDE(K) + own] = own < size ? curvature(it, j, shift, at.working[h], k) : 0;
+        }
+        g[s] = own < size ? at.gradient[k] : 0;
+        a[s] = own < size ? at.code[k] : 0;
     }
-    real g0 = lane < size ? at.gradient[k0] : 0, g1 = lane + WARP < size ? at.gradient[k1] : 0;
-    real a0 = lane < size ? at.code[k0] : 0, a1 = lane + WARP < size ? at.code[k1] : 0;
     __syncwarp();
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        int own = s * WARP + lane;
+        curved[s] = own < size ? at.block[own * (STRIDE(K) + 1)] : 0;
+        inverse[s] = curved[s] > it.tiny ? 1 / curved[s] : 0;
+    }
     for (int sweep = 0; sweep < it.sweeps; sweep++) {
         real moved = 0;
-        for (int h = 0; h < size; h++) {
-            bool upper = h >= WARP;
-            real g = __shfl_sync(ALL, upper ? g1 : g0, h % WARP);
-            real old = __shfl_sync(ALL, upper ? a1 : a0, h % WARP);
-            real curved = at.block[h * WIDTH + h];
-            real next = curved > it.tiny ? soft(g + curved * old, half, below) / curved : 0;
-            real step = next - old;
-            if (step != 0) {
-                g0 -= step * at.block[h * WIDTH + lane];
-                g1 -= step * at.block[h * WIDTH + WARP + lane];
-                if (lane == h % WARP) {
-                    if (upper) a1 = next; else a0 = next;
+#pragma unroll
+        for (int s = 0; s < K; s++) {
+            int count = size - s * WARP < WARP ? size - s * WARP : WARP;
+            const real *row = at.block + s * WARP * STRIDE(K) + lane;
+            // Every lane knows where its own coefficient would go; the one whose turn it is tells the others.
+            for (int t = 0; t < count; t++, row += STRIDE(K)) {
+                real next = soft(g[s] + curved[s] * a[s], half, below) * inverse[s], own = next - a[s];
+                real step = __shfl_sync(ALL, own, t);
+#pragma unroll
+                for (int q = 0; q < K; q++) g[q] -= step * row[q * WARP];
+                if (lane == t) {
+                    a[s] = next;
+                    moved = largest(moved, (own < 0 ? -own : own) * curved[s]);
                 }
-                moved = largest(moved, (step < 0 ? -step : step) * curved);
             }
         }
-        if (2 * moved <= still) break;
+        if (2 * warp_max(moved) <= still) break;
+        if (it.direct && sweep % DIRECT_AFTER == DIRECT_AFTER - 1) jump<K>(it, at, size, half, g, a);
     }
-    if (lane < size) at.code[k0] = a0;
-    if (lane + WARP < size) at.code[k1] = a1;
+#pragma unroll
+    for (int s = 0; s < K; s++) {
+        int own = s * WARP + lane;
+        if (own < size) at.code[at.working[own]] = a[s];
+    }
     __syncwarp();
 }
 
@@ -283,19 +465,22 @@ __device__ void sweep_wide(const Problem &it, const Place &at, i64 j, real shift
     }
 }
 
-// Codes of the chosen samples (all from `first` on where the list is null), and the largest gap they
-// started with, relative to the sparsity.
-extern "C" __global__ void visit(Problem it, const u32 *chosen, i64 first, float *gaps) {
-    extern __shared__ __align__(16) unsigned char memory[];
+// Codes of the chosen samples (all where the list is null), and the largest gap they started with, relative to the
+// sparsity. Samples that need a wide block are left to the next launch: `wide` has their number, then their places.
+template <int K>
+__device__ void visit_one(const Problem &it, i64 j, u32 *wide, float *gaps) {
+    extern __shared__ __align__(16) unsigned char scratch[];
     int lane = threadIdx.x, p = it.p;
-    i64 j = chosen ? (i64)chosen[blockIdx.x] : first + blockIdx.x;
     Place at;
-    at.block = (real *)memory;
-    at.gradient = at.block + WIDTH * WIDTH;
+    at.block = (real *)scratch;
+    at.gradient = at.block + K * WARP * STRIDE(K);
     at.code = at.gradient + p;
-    at.working = (u16 *)(at.code + p);
+    at.support = (u16 *)(at.code + p);
+    at.working = at.support + K * WARP;
     real *own = it.codes + j * p;
     for (int i = lane; i < p; i += WARP) at.code[i] = own[i];
+    __syncwarp();
+    if (!it.form && K == NARROW) trim(at, p);
     real shift = (it.shifts ? it.shifts[j] : 0) + (it.form ? it.beta * it.diagonal[j] : 0);
     real half = it.sparsity * (real)0.5;
     real below = it.nonnegative ? (real)3e38 : half;
@@ -305,31 +490,33 @@ extern "C" __global__ void visit(Problem it, const u32 *chosen, i64 first, float
         real scale = it.sparsity > 0 ? it.sparsity : largest(2 * top, it.tiny);
         int support = full_gradient(it, at, j, shift), size;
         real gap;
-        size = choose(it, at, j, shift, support, half, below, &gap);
+        size = choose(it, at, j, shift, K * WARP, support, half, below, &gap);
         gap = gap <= 16 * it.epsilon * top ? 0 : gap / scale;
         if (round == 0) at_start = gap;
         if (gap <= it.tolerance) break;
+        if (K == NARROW && wide && size > K * WARP) {
+            if (lane == 0) wide[1 + atomicAdd(wide, 1u)] = (u32)j;
+            break;
+        }
         real still = it.tolerance * scale * (real)0.25;
-        if (size <= WIDTH) {
-            sweep_block(it, at, j, shift, size, half, below, still);
+        if (size <= K * WARP) {
+            sweep_block<K>(it, at, j, shift, size, half, below, still);
         } else {
             sweep_wide(it, at, j, shift, size, half, below, still);
         }
-        if (round + 1 == it.rounds || it.form) {
-            if (it.form == 1) {
-                for (i64 e = it.starts[j]; e < it.starts[j + 1]; e++) {
-                    real *column = it.residuals + (i64)it.others[e] * p;
-                    real weight = it.values[e];
-                    for (int h = lane; h < size; h += WARP) {
-                        int k = at.working[h];
-                        column[k] += weight * (at.code[k] - own[k]);
-                    }
+        if (it.form == 1) {
+            for (i64 e = it.starts[j]; e < it.starts[j + 1]; e++) {
+                real *column = it.residuals + (i64)it.others[e] * p;
+                real weight = it.values[e];
+                for (int h = lane; h < size; h += WARP) {
+                    int k = at.working[h];
+                    column[k] += weight * (at.code[k] - own[k]);
                 }
-                __syncwarp();
             }
-            if (it.form) {
-                for (int h = lane; h < size; h += WARP) own[at.working[h]] = at.code[at.working[h]];
-            }
+            __syncwarp();
+        }
+        if (it.form) {
+            for (int h = lane; h < size; h += WARP) own[at.working[h]] = at.code[at.working[h]];
         }
     }
     if (!it.form) {
@@ -337,4 +524,12 @@ extern "C" __global__ void visit(Problem it, const u32 *chosen, i64 first, float
     }
     // Gaps are not negative: as integers they have the same order.
     if (lane == 0 && at_start > 0) atomicMax((int *)gaps, __float_as_int((float)at_start));
+}
+
+extern "C" __global__ void visit(Problem it, const u32 *chosen, u32 *wide, float *gaps) {
+    visit_one<NARROW>(it, chosen ? (i64)chosen[blockIdx.x] : (i64)blockIdx.x, wide, gaps);
+}
+
+extern "C" __global__ void visit_wide(Problem it, u32 *wide, float *gaps) {
+    for (u32 at = blockIdx.x; at < wide[0]; at += gridDim.x) visit_one<WIDE>(it, wide[1 + at], wide, gaps);
 }

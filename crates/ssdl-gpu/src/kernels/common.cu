@@ -3,6 +3,7 @@ typedef REAL real;
 typedef unsigned int u32;
 typedef unsigned short u16;
 typedef long long i64;
+typedef unsigned long long u64;
 
 #define ALL 0xffffffffu
 #define WARP 32

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{self, Member, SavedMember};
@@ -324,10 +325,9 @@ impl<T: Real> Verdict<T> {
 /// One width for every product: a sample gets the same bits alone and in any batch.
 fn linear_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Matrix<T> {
     let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
-    for j in 0..scores.columns() {
-        let column = scores.column_mut(j).iter_mut();
-        column.zip(&classifier.bias).for_each(|(s, &b)| *s += b);
-    }
+    scores.par_columns_mut().with_min_len(256).for_each(|column| {
+        column.iter_mut().zip(&classifier.bias).for_each(|(s, &b)| *s += b);
+    });
     scores
 }
 

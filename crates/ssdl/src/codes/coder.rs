@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
-use crate::device::{self, Engine, NewSamples};
+use crate::device::{self, Engine, Found, Mixture, NewSamples, Ties};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
 use crate::{Matrix, Real};
@@ -78,10 +78,11 @@ impl Coder {
     ) -> Matrix<T> {
         if let Self::Lasso { sparsity } = *self {
             let solver = Lasso::new(sparsity).solver;
-            let problem = NewSamples { samples: prepared, atoms, sparsity, solver, pull };
+            let ties = pull.map_or(Ties::None, Ties::Known);
+            let problem = NewSamples { samples: prepared, atoms, sparsity, solver, ties };
             let elsewhere = |engine: &dyn Engine<T>| engine.code_new(&problem);
-            if let Some(codes) = device::attempt_large(prepared.columns(), elsewhere) {
-                return codes;
+            if let Some(found) = device::attempt_large(prepared.columns(), elsewhere) {
+                return found.codes;
             }
         }
         let mut rhs = Matrix::of_each(atoms.transposed(), prepared, None);
@@ -93,6 +94,20 @@ impl Coder {
         let gram = atoms.gram();
         self.pursuit::<T>(class_of_atoms).code(Pulled { gram: &gram, rhs, shifts }, &mut codes);
         codes
+    }
+
+    /// The codes of prepared samples and the training samples they were pulled to, all found by the device
+    /// that is lent; `None` where there is none, or for few samples.
+    pub(crate) fn code_elsewhere<T: Real>(
+        &self,
+        prepared: &Matrix<T>,
+        atoms: &Matrix<T>,
+        mixture: Mixture<'_, T>,
+    ) -> Option<Found<T>> {
+        let Self::Lasso { sparsity } = *self else { return None };
+        let (solver, ties) = (Lasso::new(sparsity).solver, Ties::Mixture(mixture));
+        let problem = NewSamples { samples: prepared, atoms, sparsity, solver, ties };
+        device::attempt_large(prepared.columns(), |engine| engine.code_new(&problem))
     }
 
     /// Whether its numbers can be used: a model file may hold anything.

@@ -7,6 +7,8 @@ use crate::samples::prepare::StepChoice;
 
 /// Spreads of features further apart than this leave the choice to the largest.
 const FAR_APART: f64 = 10.0;
+/// Samples whose features are looked at.
+const MANY: usize = 20_000;
 /// Unlabelled samples from which shares say something.
 const MIN_OPEN: usize = 30;
 /// A class swallows the others where these have less than this part of the share that is expected.
@@ -15,7 +17,7 @@ const SWALLOWED: f64 = 0.25;
 const MIN_EXPECTED: f64 = 20.0;
 
 /// Raw features whose spreads differ so much that few of them decide alone, where no step of the
-/// preparation looks at single features. Cost: two passes over the samples.
+/// preparation looks at single features. Cost: two passes over 20,000 samples.
 pub(crate) fn scale_of_features<T: Real>(
     raw: &Matrix<T>,
     steps: &[StepChoice],
@@ -24,13 +26,15 @@ pub(crate) fn scale_of_features<T: Real>(
     if is_image || steps.iter().any(|step| step.name() != "scale") {
         return None;
     }
-    let n = raw.columns() as f64;
+    // Some samples tell the spread of all.
+    let some = || raw.iter_columns().step_by(raw.columns() / MANY + 1);
+    let n = some().count() as f64;
     let mut means = vec![0.0; raw.rows()];
-    for column in raw.iter_columns() {
+    for column in some() {
         means.iter_mut().zip(column).for_each(|(mean, x)| *mean += x.wide() / n);
     }
     let mut squares = vec![0.0; raw.rows()];
-    for column in raw.iter_columns() {
+    for column in some() {
         let terms = squares.iter_mut().zip(column).zip(&means);
         terms.for_each(|((sum, x), mean)| *sum += (x.wide() - mean).powi(2));
     }

@@ -408,15 +408,39 @@ impl<T: Real> Attachment<T> {
                 (neighbours, weights)
             }
         };
-        let k = neighbours.k();
-        let row = |i: usize| {
-            let weights = weights[i * k..][..k].iter().map(|w| w.wide());
-            let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
-            let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
-            Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
-        };
-        (0..new.columns()).into_par_iter().with_min_len(256).map(row).collect()
+        mixture_rows(&neighbours, &weights, new.columns())
     }
+
+    /// How many training samples are mixed, and κ/β of the mixture; `None` for other rules.
+    pub(crate) fn mixture(&self, n_training: usize) -> Option<(usize, T)> {
+        let Rule::Lle { n_neighbors } = self.rule else { return None };
+        let k = n_neighbors.min(n_training);
+        (k > 0).then(|| (k, T::of(self.scale.min(MAX_STRENGTH))))
+    }
+
+    /// The anchors of mixtures that were found elsewhere: `k` training samples of each new one.
+    pub(crate) fn mixed(
+        &self,
+        n_training: usize,
+        k: usize,
+        (lists, weights): (Vec<u32>, Vec<T>),
+    ) -> Anchors<T> {
+        let count = lists.len() / k.max(1);
+        let rows = mixture_rows(&Neighbours::listed(k, lists), &weights, count);
+        Anchors::new(n_training, rows, self.scale)
+    }
+}
+
+/// Mixtures of training samples as anchors.
+fn mixture_rows<T: Real>(neighbours: &Neighbours, weights: &[T], count: usize) -> Vec<Anchor> {
+    let k = neighbours.k();
+    let row = |i: usize| {
+        let weights = weights[i * k..][..k].iter().map(|w| w.wide());
+        let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
+        let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
+        Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
+    };
+    (0..count).into_par_iter().with_min_len(256).map(row).collect()
 }
 
 fn exponents<T: Real>(

@@ -5,8 +5,8 @@
 
 mod vectors;
 
-pub(crate) use vectors::in_parts;
 pub use vectors::{absolute_sum, axpy, dot, inner, squared_norm};
+pub(crate) use vectors::{first_not_finite, in_parts};
 
 use std::ops::Range;
 

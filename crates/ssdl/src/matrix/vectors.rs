@@ -44,6 +44,22 @@ pub fn absolute_sum<T: Real>(x: &[T]) -> f64 {
     in_parts(x.len(), PART, |part| x[part].iter().map(|a| a.abs().wide()).sum())
 }
 
+/// Where the first number is that is not finite.
+#[must_use]
+#[inline(never)]
+pub fn first_not_finite<T: Real>(x: &[T]) -> Option<usize> {
+    let find = |(part, values): (usize, &[T])| {
+        // A part is looked through in one sweep without a way out, which vector instructions can do.
+        let bad = values.iter().fold(false, |bad, value| bad | !value.is_finite());
+        let at = || values.iter().position(|value| !value.is_finite());
+        bad.then(at).flatten().map(|at| part * PART + at)
+    };
+    if x.len() <= PART {
+        return find((0, x));
+    }
+    x.par_chunks(PART).enumerate().find_map_first(find)
+}
+
 /// A sum over parts of a fixed size, added in order: the same bits for any number of threads.
 pub(crate) fn in_parts(len: usize, size: usize, sum: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
     if len <= size {

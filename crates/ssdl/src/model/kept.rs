@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
 use safetensors::Dtype;
 
 use super::tensor::Tensor;
@@ -17,6 +18,8 @@ use crate::{Real, Result};
 const HALF_RANGE: std::ops::RangeInclusive<f64> = 0.01..=65_000.0;
 /// A file may stand for this many times its codes' bytes, not for more.
 const MOST_ZEROS: usize = 256;
+/// Numbers that a thread looks at, at least.
+const PART: usize = 1 << 14;
 
 /// The training samples that new samples are tied to.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,11 +62,14 @@ impl<T: Real> Kept<T> {
     }
 
     fn rounded(mut samples: Matrix<T>, landmarks: Option<Vec<u32>>, half: bool) -> Self {
-        let values = samples.as_slice().iter().map(|v| v.wide().abs());
-        let is_half = half && HALF_RANGE.contains(&values.fold(0.0, f64::max));
+        let largest = || {
+            let values = samples.as_slice().par_iter().with_min_len(PART);
+            values.map(|v| v.wide().abs()).reduce(|| 0.0, f64::max)
+        };
+        let is_half = half && HALF_RANGE.contains(&largest());
         if is_half {
             // In memory as in the file: a model predicts the same before and after it is saved.
-            let values = samples.as_mut_slice().iter_mut();
+            let values = samples.as_mut_slice().par_iter_mut().with_min_len(PART);
             values.for_each(|v| *v = T::of(f64::from(from_half(to_half(v.wide() as f32)))));
         }
         Self { samples, landmarks, is_half }
@@ -71,8 +77,12 @@ impl<T: Real> Kept<T> {
 
     /// The tensor of the samples in half precision.
     pub fn halves(&self) -> Tensor<'_> {
-        let values = self.samples.as_slice().iter();
-        let bytes = values.flat_map(|v| to_half(v.wide() as f32).to_le_bytes()).collect();
+        let values = self.samples.as_slice();
+        let mut bytes = vec![0; 2 * values.len()];
+        let places = bytes.par_chunks_exact_mut(2).with_min_len(PART).zip(values);
+        places.for_each(|(place, v)| {
+            place.copy_from_slice(&to_half(v.wide() as f32).to_le_bytes());
+        });
         let shape = vec![self.samples.columns(), self.samples.rows()];
         Tensor { dtype: Dtype::F16, shape, bytes: Cow::Owned(bytes) }
     }
@@ -113,7 +123,8 @@ pub(super) fn sparse_codes<T: Real>(codes: &Matrix<T>) -> (Vec<u32>, Vec<u32>, V
 /// Whether codes take less room without their zeros: not where hardly any is zero, or hardly any is not.
 pub(super) fn has_many_zeros<T: Real>(codes: &Matrix<T>) -> bool {
     let all = codes.as_slice().len();
-    let entries = codes.as_slice().iter().filter(|code| **code != T::zero()).count();
+    let numbers = codes.as_slice().par_iter().with_min_len(PART);
+    let entries = numbers.filter(|code| **code != T::zero()).count();
     entries * 2 <= all && (entries + codes.columns()) * MOST_ZEROS >= all
 }
 

@@ -25,6 +25,7 @@ pub use seen::{OutOfSample, Seen};
 use std::time::Instant;
 
 use kept::Kept;
+use rayon::prelude::*;
 
 use crate::classifier::{Calibration, Decision, Known, LinearClassifier, Verdict, best};
 use crate::codes::Coder;
@@ -327,8 +328,10 @@ impl<T: Real> Model<T> {
             calibration.apply(&self.decision, &mut verdict);
         }
         let Verdict { scores, probabilities } = verdict;
-        let classes: Vec<usize> = scores.iter_columns().map(best).collect();
-        let labels = classes.iter().map(|&class| self.classes()[class].clone()).collect();
+        let samples = (0..scores.columns()).into_par_iter().with_min_len(1024);
+        let classes: Vec<usize> = samples.map(|j| best(scores.column(j))).collect();
+        let names = classes.par_iter().with_min_len(1024);
+        let labels = names.map(|&class| self.classes()[class].clone()).collect();
         Prediction { labels, classes, scores, probabilities, codes }
     }
 }

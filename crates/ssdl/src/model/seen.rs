@@ -1,8 +1,10 @@
 //! New samples: prepared, tied to the training samples and coded once, then classified and explained.
 
+use super::kept::Kept;
 use super::{Model, Prediction};
 use crate::classifier::Coded;
 use crate::codes::{Coder, Pull};
+use crate::device::{self, Mixture};
 use crate::graph::Anchors;
 use crate::{Error, Matrix, Real, Result};
 
@@ -74,10 +76,58 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn see(&self, raw: Matrix<T>) -> Result<Seen<T>> {
+        self.look(raw, true)
+    }
+
+    /// As [`Model::see`]; a device need not tell the training samples that nobody asks for.
+    fn look(&self, raw: Matrix<T>, is_told: bool) -> Result<Seen<T>> {
         let prepared = self.preparation.apply(raw)?;
+        if let Some((codes, anchors)) = self.look_elsewhere(&prepared, is_told) {
+            return Ok(Seen { prepared, anchors, codes: Some(codes) });
+        }
         let anchors = self.anchors(&prepared)?;
         let codes = self.code_prepared(&prepared, anchors.as_ref());
         Ok(Seen { prepared, anchors, codes })
+    }
+
+    /// Codes, and the training samples they were pulled to, in one pass on the device that is lent; `None`
+    /// without one, or where something else than a mixture pulls.
+    fn look_elsewhere(
+        &self,
+        prepared: &Matrix<T>,
+        is_told: bool,
+    ) -> Option<(Matrix<T>, Option<Anchors<T>>)> {
+        if !device::is_lent(prepared.columns()) {
+            return None;
+        }
+        let (tie, kept) = self.tie.as_ref().zip(self.training.as_ref())?;
+        let rule = self.dictionary.as_ref().filter(|_| !tie.denoise)?;
+        let (n_neighbors, strength) = tie.attachment.mixture(kept.samples.columns())?;
+        let places = kept.landmarks.as_ref();
+        let places = places.map(|some| some.iter().map(|&place| place as usize).collect());
+        let chosen: Option<Matrix<T>> =
+            places.map(|places: Vec<usize>| self.codes.select_columns(&places));
+        let mixture = Mixture {
+            training: &kept.samples,
+            codes: chosen.as_ref().unwrap_or(&self.codes),
+            n_neighbors,
+            strength: T::of(tie.manifold) * strength,
+            is_told,
+        };
+        let found = rule.coder.code_elsewhere(prepared, &rule.atoms, mixture)?;
+        let anchors = found.mixtures.map(|mixtures| {
+            let among = kept.samples.columns();
+            self.among_all(tie.attachment.mixed(among, n_neighbors, mixtures), kept)
+        });
+        Some((found.codes, anchors))
+    }
+
+    /// Anchors among the kept samples as anchors among all.
+    fn among_all(&self, anchors: Anchors<T>, kept: &Kept<T>) -> Anchors<T> {
+        match &kept.landmarks {
+            Some(landmarks) => anchors.of_landmarks(landmarks, self.labels.len()),
+            None => anchors,
+        }
     }
 
     /// Codes samples seen by another model with the same training samples, preparation and graph:
@@ -114,7 +164,7 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        let seen = self.see(raw)?;
+        let seen = self.look(raw, false)?;
         let verdict = self.decision.judge(&self.known(), &seen.coded())?;
         Ok(self.prediction(verdict, seen.into_codes()))
     }
@@ -126,7 +176,7 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn code(&self, raw: Matrix<T>) -> Result<Matrix<T>> {
-        Ok(self.see(raw)?.into_codes())
+        Ok(self.look(raw, false)?.into_codes())
     }
 
     fn code_prepared(
@@ -154,9 +204,6 @@ impl<T: Real> Model<T> {
         });
         let new = reconstructed.as_ref().unwrap_or(prepared);
         let anchors = tie.attachment.anchor(&kept.samples, new)?;
-        Ok(Some(match &kept.landmarks {
-            Some(landmarks) => anchors.of_landmarks(landmarks, self.labels.len()),
-            None => anchors,
-        }))
+        Ok(Some(self.among_all(anchors, kept)))
     }
 }

@@ -9,6 +9,7 @@ pub mod weights;
 pub use labels::Labels;
 pub use on_disk::{Held, OnDisk};
 
+use crate::matrix::first_not_finite;
 use crate::{Error, Matrix, Real, Result};
 
 /// Samples (columns of `features`) and their labels, checked once.
@@ -79,7 +80,7 @@ pub fn check_features<T: Real>(features: &Matrix<T>) -> Result<()> {
     if features.rows() == 0 {
         return Err(Error::Samples("there are no feature columns".into()));
     }
-    if let Some(at) = features.as_slice().iter().position(|v| !v.is_finite()) {
+    if let Some(at) = first_not_finite(features.as_slice()) {
         return Err(Error::NotFinite {
             row: at / features.rows() + 1,
             column: at % features.rows() + 1,

@@ -34,6 +34,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
+use crate::matrix::first_not_finite;
 use crate::{Error, Matrix, Real, Result};
 
 /// Every kind of step, in the order of the help.
@@ -136,7 +137,7 @@ pub trait PreparationStep<T: Real>: Debug + Send + Sync {
     fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
         check_n_features(self.n_in(), &features)?;
         let mapped = self.map(features);
-        match mapped.as_slice().iter().position(|value| !value.is_finite()) {
+        match first_not_finite(mapped.as_slice()) {
             None => Ok(mapped),
             Some(at) => Err(Error::Samples(format!(
                 "row {} overflows in the preparation step `{}`; rescale the samples",
