@@ -199,15 +199,16 @@ mod tests {
         let parts = Cuts::new(&samples, 6).parts_of(&samples);
         let together = (0..599).filter(|&j| parts[j] == parts[j + 1]).count();
         assert!(together > 550, "{together}");
-        let (first, second) = (Cuts::at_random(&samples, 5, 0), Cuts::at_random(&samples, 5, 1));
-        assert_ne!(first, second);
-        assert_eq!(Cuts::from_bytes(&first.to_bytes())?, first);
-        let apart = |cuts: &Cuts<f64>, j: usize| {
-            let both = cuts.parts_of(&samples.select_columns(&[j, j + 1]));
-            both[0] != both[1]
+        let forest: Vec<Cuts<f64>> =
+            (0..8).map(|tree| Cuts::at_random(&samples, 5, tree)).collect();
+        assert_eq!(Cuts::from_bytes(&forest[0].to_bytes())?, forest[0]);
+        assert_eq!(Cuts::at_random(&samples, 5, 0), forest[0]);
+        let parts: Vec<Vec<usize>> = forest.iter().map(|cuts| cuts.parts_of(&samples)).collect();
+        let separated = |trees: usize| {
+            let apart = |j: &usize| parts[..trees].iter().all(|parts| parts[*j] != parts[j + 1]);
+            (0..599).filter(apart).count()
         };
-        let separated = (0..599).filter(|&j| apart(&first, j) && apart(&second, j)).count();
-        assert!(separated < 60, "{separated}");
+        assert!(separated(2) < separated(1) && 2 * separated(8) < separated(2));
         assert!(Cuts::<f64>::from_bytes(&[9, 0, 0]).is_err());
         Ok(())
     }
