@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _labels, _parts, _ssdl
+from . import _forest, _labels, _parts, _ssdl
 from ._crew import Client, Future, submit
 from .errors import LabelsError, SamplesError, ShapeError, SsdlError
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Up to this many samples come to the driver as a whole; of more, so many that stand for all.
 ALL_UP_TO = 20_000
 LANDMARKS = 10_000
+# Up to this many samples every part searches every other: a forest would not pay.
+EVERY_PART_UP_TO = 50_000
 
 
 @dataclass
@@ -167,6 +169,8 @@ class Plan:
     # None: no graph.
     n_neighbors: int | None
     approximate: bool
+    # Cuts and leaves of each tree; none: every part searches every other.
+    forest: list[tuple[bytes, int]]
     threads: int
     kept: Whole
 
@@ -242,23 +246,14 @@ def _graph(client: Client, pieces: list[Future], starts: list[int], plan: Plan) 
     """The rows of the graph of each part's own samples."""
     total = starts[-1]
     k = min(plan.n_neighbors or 0, total - 1)
+    how = (k, plan.approximate, plan.threads)
+    find = (
+        _forest.search(client, pieces, starts, plan.forest, how)
+        if plan.forest
+        else _every_part(client, pieces, starts, how)
+    )
     rows = []
-    for at, piece in enumerate(pieces):
-        lists = [
-            submit(
-                client,
-                _parts.search,
-                block,
-                None if of == at else piece,
-                k,
-                starts[of],
-                plan.approximate,
-                plan.threads,
-                name="search",
-            )
-            for of, block in enumerate(pieces)
-        ]
-        places = submit(client, _parts.merge, lists, k, name="neighbours")
+    for at, (piece, places) in enumerate(zip(pieces, find, strict=True)):
         lent = []
         for of, block in enumerate(pieces):
             if of != at:
@@ -279,7 +274,33 @@ def _graph(client: Client, pieces: list[Future], starts: list[int], plan: Plan) 
     return rows
 
 
-def cuts(samples: Any, preparation: dict[str, Any], n_parts: int, threads: int) -> bytes:
-    """Cuts that divide samples like these evenly."""
-    prepared = _ssdl.prepare_apply(samples, preparation, threads)
-    return _ssdl.part_cuts(prepared, n_parts, threads)
+def _every_part(
+    client: Client, pieces: list[Future], starts: list[int], how: tuple[int, bool, int]
+) -> list[Future]:
+    """The places of the nearest of all samples, for each part: every part searches every other."""
+    found = []
+    for at, piece in enumerate(pieces):
+        lists = [
+            submit(
+                client,
+                _parts.search,
+                block,
+                None if of == at else piece,
+                how[0],
+                starts[of],
+                *how[1:],
+                name="search",
+            )
+            for of, block in enumerate(pieces)
+        ]
+        found.append(submit(client, _parts.merge, lists, how[0], name="neighbours"))
+    return found
+
+
+def forest(prepared: Any, n_samples: int, n_parts: int, threads: int) -> list[tuple[bytes, int]]:
+    """Trees of random cuts for samples like these, where they cost less than pairs of parts."""
+    if n_samples <= EVERY_PART_UP_TO or n_parts <= 1 + _forest.TREES:
+        return []
+    trees = range(_forest.TREES)
+    # A leaf is as large as a part, so that a worker can hold it.
+    return [(_ssdl.part_cuts(prepared, n_parts, tree, threads), n_parts) for tree in trees]

@@ -255,14 +255,18 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         has_graph = getattr(local, "manifold", 0) > 0
         search = getattr(local, "neighbours", "auto")
         is_large = chunks.n_samples > _division.ALL_UP_TO
+        prepared = _ssdl.prepare_apply(samples, preparation, n_threads)
+        by_cuts = self.division == "cuts"
+        n_pieces = n_parts if by_cuts else sum(size > 0 for size in chunks.sizes)
         plan = _division.Plan(
             preparation=preparation,
-            cuts=_division.cuts(samples, preparation, n_parts, n_threads)
-            if self.division == "cuts"
-            else None,
+            cuts=_ssdl.part_cuts(prepared, n_parts, None, n_threads) if by_cuts else None,
             n_parts=n_parts,
             n_neighbors=local.n_neighbors if has_graph else None,
             approximate=search == "approximate" or (search == "auto" and is_large),
+            forest=_division.forest(prepared, chunks.n_samples, n_pieces, n_threads)
+            if has_graph and search != "exact"
+            else [],
             threads=n_threads,
             kept=rows,
         )

@@ -14,6 +14,7 @@ mod graph;
 mod labelling;
 mod look;
 mod model;
+mod nearest;
 mod parts;
 mod prepare;
 mod program;
@@ -38,9 +39,11 @@ mod _ssdl {
     #[pymodule_export]
     use crate::model::FittedModel;
     #[pymodule_export]
-    use crate::parts::{
-        PyPart, part_cuts, part_neighbours, part_of, part_rows, part_touching, prepare_chosen,
+    use crate::nearest::{
+        part_cuts, part_listed, part_neighbours, part_of, part_rows, part_touching,
     };
+    #[pymodule_export]
+    use crate::parts::{PyPart, prepare_chosen};
     #[pymodule_export]
     use crate::prepare::{prepare_apply, prepare_fit};
     #[pymodule_export]

@@ -3,18 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use ssdl::fit::parts::{Crew, Cuts, Part, Place, Round, Rows as GraphRows};
+use ssdl::fit::parts::{Crew, Part, Place, Round, Rows as GraphRows};
 use ssdl::fit::preparation;
-use ssdl::graph::Search;
-use ssdl::graph::blocks::{mixtures_from, nearest_in_block};
 use ssdl::samples::prepare::{Pipeline, StepChoice};
-use ssdl::{Error, Labels, Matrix, Result, threads};
+use ssdl::{Error, Labels, Result, threads};
 
-use crate::arrays::{Precise, Rows, columns, each_rows, indices, rows};
+use crate::arrays::{Precise, Rows, columns, each_rows, rows};
 use crate::error::OrRaise;
 use crate::prepare::described;
 use crate::worker;
@@ -168,137 +165,6 @@ fn build<T: Precise>(
         Part::new(samples, assigned, graph, Place { places, kept })
     };
     Ok(built())
-}
-
-/// Cuts that divide samples like these into parts of about the same size.
-#[pyfunction]
-pub fn part_cuts<'py>(
-    py: Python<'py>,
-    samples: Rows<'py>,
-    n_parts: usize,
-    n_threads: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = each_rows!(samples, own => {
-        let samples = columns(&own)?;
-        py.detach(|| threads::run(n_threads, || Cuts::new(&samples, n_parts).to_bytes()))
-    });
-    Ok(PyBytes::new(py, &bytes))
-}
-
-/// The part of each sample.
-#[pyfunction]
-pub fn part_of<'py>(
-    py: Python<'py>,
-    samples: Rows<'py>,
-    cuts: &[u8],
-) -> PyResult<Bound<'py, PyAny>> {
-    each_rows!(samples, own => {
-        let samples = columns(&own)?;
-        let parts = py.detach(|| Cuts::from_bytes(cuts).map(|cuts| cuts.parts_of(&samples)));
-        let parts: Result<Vec<usize>> = parts;
-        Ok(indices(py, parts.or_raise(py)?))
-    })
-}
-
-/// Squared distances and rows of the nearest of a block, one row for each query; without queries, the nearest
-/// others of each of its own rows.
-#[pyfunction]
-pub fn part_neighbours<'py>(
-    py: Python<'py>,
-    block: Rows<'py>,
-    queries: Option<Rows<'py>>,
-    n_neighbours: usize,
-    approximate: bool,
-    n_threads: usize,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let search = if approximate { Search::Approximate } else { Search::Exact };
-    each_rows!(block, own => part_neighbours_in(py, &own, queries, n_neighbours, search, n_threads))
-}
-
-fn part_neighbours_in<'py, T: Precise>(
-    py: Python<'py>,
-    block: &PyReadonlyArray2<'py, T>,
-    queries: Option<Rows<'py>>,
-    k: usize,
-    search: Search,
-    n_threads: usize,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let block = columns(block)?;
-    let queries = queries.map(|queries| columns(&T::rows(queries)?)).transpose()?;
-    let find = || nearest_in_block(&block, queries.as_ref(), k, search);
-    let (k, found) = py.detach(|| threads::run(n_threads, find));
-    let count = queries.as_ref().unwrap_or(&block).columns();
-    let distances = found.iter().map(|entry| entry.0).collect();
-    let places = found.iter().map(|entry| i64::from(entry.1)).collect();
-    let wrong = || PyValueError::new_err("lists do not have the size they claim");
-    let shape = [count, k];
-    let distances = Matrix::from_columns(k, count, distances).ok_or_else(wrong)?;
-    let places = numpy::PyArray1::from_vec(py, places);
-    let places = numpy::PyArrayMethods::reshape(&places, shape)?;
-    Ok((rows(py, distances)?, places.into_any()))
-}
-
-/// The rows of an LLE graph of these samples: `lists` are rows of `table`, `places` the same samples among all.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "one call of Python")]
-pub fn part_rows<'py>(
-    py: Python<'py>,
-    table: Rows<'py>,
-    queries: Rows<'py>,
-    lists: PyReadonlyArray2<'py, i64>,
-    places: PyReadonlyArray2<'py, i64>,
-    first: usize,
-    total: usize,
-    n_threads: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let k = lists.as_array().ncols();
-    let as_places = |array: &PyReadonlyArray2<'py, i64>| -> Vec<u32> {
-        array.as_array().iter().map(|&place| place as u32).collect()
-    };
-    let (lists, places) = (as_places(&lists), as_places(&places));
-    let bytes = each_rows!(table, own => rows_in(py, &own, queries, (k, lists, places), (first, total), n_threads))?;
-    Ok(PyBytes::new(py, &bytes))
-}
-
-fn rows_in<T: Precise>(
-    py: Python<'_>,
-    table: &PyReadonlyArray2<'_, T>,
-    queries: Rows<'_>,
-    (k, lists, places): (usize, Vec<u32>, Vec<u32>),
-    (first, total): (usize, usize),
-    n_threads: usize,
-) -> PyResult<Vec<u8>> {
-    let (table, queries) = (columns(table)?, columns(&T::rows(queries)?)?);
-    let is_sound = lists.iter().all(|&j| (j as usize) < table.columns())
-        && places.iter().all(|&place| (place as usize) < total)
-        && lists.len() == k * queries.columns()
-        && places.len() == lists.len()
-        && first + queries.columns() <= total;
-    if !is_sound {
-        return Err(PyValueError::new_err("neighbours do not fit the samples"));
-    }
-    Ok(py.detach(|| {
-        let weights = threads::run(n_threads, || mixtures_from(&table, &queries, k, lists));
-        GraphRows::of_mixtures(first, total, k, (&places, &weights)).to_bytes()
-    }))
-}
-
-/// Those of the rows in which a place from `start` to `stop` appears.
-#[pyfunction]
-pub fn part_touching<'py>(
-    py: Python<'py>,
-    rows: &[u8],
-    precision: &str,
-    start: usize,
-    stop: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let chosen = match precision {
-        "float32" => {
-            GraphRows::<f32>::from_bytes(rows).map(|it| it.touching(start..stop).to_bytes())
-        }
-        _ => GraphRows::<f64>::from_bytes(rows).map(|it| it.touching(start..stop).to_bytes()),
-    };
-    Ok(PyBytes::new(py, &chosen.or_raise(py)?))
 }
 
 /// Fits preparation steps as a fit would; `auto` chooses them by the labels.

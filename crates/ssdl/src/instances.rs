@@ -11,7 +11,7 @@ use std::hint::black_box;
 use crate::codes::{Coder, Coordinate, Encoder};
 use crate::fit::DictionaryLearner;
 use crate::fit::parts::{Cuts, InProcess, Part, Rows};
-use crate::graph::blocks::{mixtures_from, nearest_in_block};
+use crate::graph::blocks::{mixtures_from, nearest_in_block, nearest_listed};
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
@@ -90,6 +90,7 @@ fn each<T: Real>() {
         Part::<T>::to_bytes as *const (),
         Part::<T>::from_bytes as *const (),
         Cuts::<T>::new as *const (),
+        Cuts::<T>::at_random as *const (),
         Cuts::<T>::parts_of as *const (),
         Cuts::<T>::to_bytes as *const (),
         Cuts::<T>::from_bytes as *const (),
@@ -97,6 +98,7 @@ fn each<T: Real>() {
         Rows::<T>::from_bytes as *const (),
         InProcess::<T>::new as *const (),
         nearest_in_block::<T> as *const (),
+        nearest_listed::<T> as *const (),
         mixtures_from::<T> as *const (),
         Neighbours::within::<T> as *const (),
         Neighbours::between::<T> as *const (),

@@ -1,10 +1,16 @@
 //! Neighbours of samples that lie in several blocks: each block is searched for itself, and the lists are merged
 //! by distance, then index.
 
+use rayon::prelude::*;
+
 use super::lle::barycentres;
 use super::nearby::Cells;
 use super::neighbours::{Neighbours, Search, squared_distance};
+use crate::wide::wide;
 use crate::{Matrix, Real};
+
+/// No column: the end of a list that is too short.
+pub const NO_COLUMN: u32 = u32::MAX;
 
 /// Neighbours in one block: how many each query has, and (squared distance, column of the block) of all, one query
 /// after another, nearest first, ties by column.
@@ -37,6 +43,40 @@ pub fn nearest_in_block<T: Real>(
         found.of(i).iter().map(|j| (distance(j), *j)).collect::<Vec<_>>()
     });
     (found.k(), measured.collect())
+}
+
+/// The `k` nearest of the columns of `table` that are listed for each query, `width` for each, one query after
+/// another; a column that is listed twice counts once, and [`NO_COLUMN`] not at all. A list that is too short ends with
+/// [`NO_COLUMN`], infinitely far.
+#[must_use]
+#[inline(never)]
+pub fn nearest_listed<T: Real>(
+    table: &Matrix<T>,
+    queries: &Matrix<T>,
+    (width, lists): (usize, &[u32]),
+    k: usize,
+) -> Found {
+    let mut found = vec![(f64::INFINITY, NO_COLUMN); k * queries.columns()];
+    let outs = found.par_chunks_mut(k.max(1)).zip(lists.par_chunks(width.max(1)));
+    outs.enumerate().with_min_len(16).for_each_init(Vec::new, |all, (i, (out, list))| {
+        all.clear();
+        all.extend_from_slice(list);
+        all.sort_unstable();
+        all.dedup();
+        let known = all.iter().filter(|&&j| (j as usize) < table.columns());
+        let mut measured: Vec<(f64, u32)> = Vec::with_capacity(all.len());
+        wide(
+            #[inline(always)]
+            || {
+                let distance =
+                    |j: u32| squared_distance(queries.column(i), table.column(j as usize));
+                known.for_each(|&j| measured.push((distance(j), j)));
+            },
+        );
+        measured.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        out.iter_mut().zip(measured).for_each(|(out, entry)| *out = entry);
+    });
+    (k, found)
 }
 
 /// The weights with which each query is mixed from `k` columns of `table`, as an LLE graph does.
@@ -74,5 +114,20 @@ mod tests {
         let few = a.select_columns(&[0, 1]);
         assert_eq!(nearest_in_block(&few, Some(&b), 4, Search::Exact).0, 2);
         assert_eq!(nearest_in_block(&few, None, 4, Search::Exact).0, 1);
+    }
+
+    #[test]
+    fn listed_columns_are_measured_once_and_sorted() {
+        let table = Matrix::from_fn(3, 20, |i, j| ((i * 7 + j * 13) % 19) as f32);
+        let queries = table.select_columns(&[4, 9]);
+        let whole = Neighbours::between(&table, &queries, 5);
+        let all: Vec<u32> = (0..20).chain([4, 9, NO_COLUMN]).collect();
+        let (k, found) = nearest_listed(&table, &queries, (23, &[&all[..], &all[..]].concat()), 5);
+        for (i, list) in found.chunks(k).enumerate() {
+            assert_eq!(list.iter().map(|entry| entry.1).collect::<Vec<_>>(), whole.of(i));
+        }
+        let (_, short) = nearest_listed(&table, &queries, (2, &[7, 7, NO_COLUMN, 1]), 2);
+        assert_eq!([short[0].1, short[1].1, short[2].1, short[3].1], [7, NO_COLUMN, 1, NO_COLUMN]);
+        assert!(short[1].0.is_infinite());
     }
 }

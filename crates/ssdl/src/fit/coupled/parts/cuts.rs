@@ -2,6 +2,7 @@
 
 use super::wire::{Reader, Writer, damaged};
 use crate::matrix::{Matrix, dot};
+use crate::random::place;
 use crate::{Real, Result};
 
 /// Samples of a node from which its direction is found.
@@ -9,7 +10,7 @@ const ENOUGH: usize = 4096;
 /// Steps of the power method; a rough direction divides as well as an exact one.
 const STEPS: usize = 15;
 
-/// A tree of cuts, each across the direction in which the samples of its node spread most.
+/// A tree of cuts, each across a direction in which the samples of its node spread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cuts<T> {
     /// In the order of a walk that goes left first: node after node.
@@ -26,32 +27,68 @@ struct Node<T> {
     sizes: (usize, usize),
 }
 
+/// The direction of a node: from its samples, and its number.
+type Direction<'a, T> = dyn Fn(&[usize], usize) -> Vec<T> + 'a;
+
 impl<T: Real> Cuts<T> {
-    /// Cuts into `n_parts` that have about as many of these samples each. Cost $O(nN\log P)$ with a factor of about
-    /// thirty for the directions.
+    /// Cuts into `n_parts` that have about as many of these samples each, across the directions in which they spread
+    /// most. Cost $O(nN\log P)$ with a factor of about thirty for the directions.
     #[must_use]
     #[inline(never)]
     pub fn new(samples: &Matrix<T>, n_parts: usize) -> Self {
+        Self::grown(samples, n_parts, &|chosen, _| main_direction(samples, chosen))
+    }
+
+    /// The same across directions between two samples drawn at random, others in each `tree`: near samples that one
+    /// tree separates are mostly together in another.
+    #[must_use]
+    #[inline(never)]
+    pub fn at_random(samples: &Matrix<T>, n_parts: usize, tree: u64) -> Self {
+        Self::grown(samples, n_parts, &|chosen, node| {
+            let draw = |which| {
+                let drawn = place(7, tree << 32 | node as u64, which) as usize;
+                samples.column(chosen[drawn % chosen.len()])
+            };
+            // Twins have no direction between them.
+            let ends = (1..16).map(|which| (draw(0), draw(which)));
+            let ends = ends.into_iter().find(|(a, b)| a != b).unwrap_or((draw(0), draw(0)));
+            ends.0.iter().zip(ends.1).map(|(a, b)| *a - *b).collect()
+        })
+    }
+
+    fn grown(samples: &Matrix<T>, n_parts: usize, direction: &Direction<'_, T>) -> Self {
         let mut cuts = Self { nodes: Vec::new(), n_parts };
         let all = (0..samples.columns()).collect();
-        cuts.grow(samples, all, n_parts);
+        cuts.grow((samples, direction), all, n_parts);
         cuts
     }
 
-    fn grow(&mut self, samples: &Matrix<T>, mut chosen: Vec<usize>, n_parts: usize) {
+    fn grow(
+        &mut self,
+        given: (&Matrix<T>, &Direction<'_, T>),
+        mut chosen: Vec<usize>,
+        n_parts: usize,
+    ) {
         if n_parts < 2 {
             return;
         }
+        let (samples, direction) = given;
         let sizes = (n_parts / 2, n_parts - n_parts / 2);
-        let normal = main_direction(samples, &chosen);
-        let along = |j: &usize| dot(&normal, samples.column(*j));
-        chosen.sort_by(|a, b| along(a).wide().total_cmp(&along(b).wide()).then(a.cmp(b)));
+        let normal = match chosen.is_empty() {
+            true => vec![T::zero(); samples.rows()],
+            false => direction(&chosen, self.nodes.len()),
+        };
+        let mut placed: Vec<(T, usize)> =
+            chosen.iter().map(|&j| (dot(&normal, samples.column(j)), j)).collect();
+        placed.sort_by(|a, b| a.0.wide().total_cmp(&b.0.wide()).then(a.1.cmp(&b.1)));
         let half = chosen.len() * sizes.0 / n_parts;
-        let middle = chosen.get(half).map_or(T::zero(), along);
+        let middle = placed.get(half).map_or(T::zero(), |(along, _)| *along);
+        chosen.clear();
+        chosen.extend(placed.iter().map(|(_, j)| *j));
         let right = chosen.split_off(half);
         self.nodes.push(Node { normal, middle, sizes });
-        self.grow(samples, chosen, sizes.0);
-        self.grow(samples, right, sizes.1);
+        self.grow(given, chosen, sizes.0);
+        self.grow(given, right, sizes.1);
     }
 
     /// The part of each sample.
@@ -162,6 +199,16 @@ mod tests {
         let parts = Cuts::new(&samples, 6).parts_of(&samples);
         let together = (0..599).filter(|&j| parts[j] == parts[j + 1]).count();
         assert!(together > 550, "{together}");
+        let forest: Vec<Cuts<f64>> =
+            (0..8).map(|tree| Cuts::at_random(&samples, 5, tree)).collect();
+        assert_eq!(Cuts::from_bytes(&forest[0].to_bytes())?, forest[0]);
+        assert_eq!(Cuts::at_random(&samples, 5, 0), forest[0]);
+        let parts: Vec<Vec<usize>> = forest.iter().map(|cuts| cuts.parts_of(&samples)).collect();
+        let separated = |trees: usize| {
+            let apart = |j: &usize| parts[..trees].iter().all(|parts| parts[*j] != parts[j + 1]);
+            (0..599).filter(apart).count()
+        };
+        assert!(separated(2) < separated(1) && 2 * separated(8) < separated(2));
         assert!(Cuts::<f64>::from_bytes(&[9, 0, 0]).is_err());
         Ok(())
     }
@@ -169,6 +216,10 @@ mod tests {
     #[test]
     fn twins_go_somewhere() {
         let samples = Matrix::from_fn(3, 50, |_, _| 2.0f32);
-        assert!(Cuts::new(&samples, 4).parts_of(&samples).iter().all(|part| *part < 4));
+        for cuts in [Cuts::new(&samples, 4), Cuts::at_random(&samples, 4, 9)] {
+            assert!(cuts.parts_of(&samples).iter().all(|part| *part < 4));
+        }
+        // More parts than samples.
+        assert!(Cuts::at_random(&samples, 80, 1).parts_of(&samples).iter().all(|part| *part < 80));
     }
 }

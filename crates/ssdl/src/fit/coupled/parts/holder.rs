@@ -1,8 +1,9 @@
 //! Many parts as one: a step goes to all of them, their sums come back and are added in the order of the parts.
 //!
-//! Parts change their codes side by side, each as if the others stood still. Together that can be too much: then all
-//! take back half of their step, and half again, down to one part in so many, which always descends (the objective
-//! is convex in the codes, and the mean of the steps of single parts is such a step).
+//! Parts change their codes side by side, each as if the others stood still, and hold back samples that are tied to
+//! others. Together that can still be too much: then all take back half of their step, and half again, down to one part
+//! in so many, which always descends (the objective is convex in the codes, and the mean of the steps of single parts
+//! is such a step).
 
 use std::sync::Mutex;
 

@@ -74,8 +74,9 @@ pub(super) struct Ties<T> {
     pub halo: Vec<u32>,
     /// $L$ over the own samples with the halo held fixed.
     pub inside: Laplacian<T>,
-    /// Own samples that share a row with the halo.
-    pub boundary: Vec<u32>,
+    /// $\sum_{m,i}\lvert M_{mj}M_{mi}\rvert$ over the samples $i$ of the halo: no sum $\sum_i\lvert L_{ij}\rvert$ over them is
+    /// larger.
+    pub strain: Vec<T>,
 }
 
 impl<T: Real> Ties<T> {
@@ -106,12 +107,14 @@ impl<T: Real> Ties<T> {
         let inside = (0..rows.rows()).map(|m| rows.row(m).filter(|(j, _)| *j < count));
         let inside = inside.map(Iterator::collect::<Vec<_>>);
         let inside = Laplacian::from_factor(Csr::from_rows(count, inside));
-        let shared = (0..rows.rows()).filter(|&m| rows.row(m).any(|(j, _)| j >= count));
-        let shared = shared.flat_map(|m| rows.row(m).map(|(j, _)| j).filter(|&j| j < count));
-        let mut boundary: Vec<u32> = shared.map(|j| j as u32).collect();
-        boundary.sort_unstable();
-        boundary.dedup();
-        Self { rows, n_own, halo, inside, boundary }
+        let mut strain = vec![T::zero(); count];
+        for m in 0..rows.rows() {
+            let foreign = rows.row(m).filter(|(j, _)| *j >= count);
+            let foreign: T = foreign.map(|(_, weight)| weight.abs()).sum();
+            let own = rows.row(m).filter(|(j, _)| *j < count);
+            own.for_each(|(j, weight)| strain[j] += weight.abs() * foreign);
+        }
+        Self { rows, n_own, halo, inside, strain }
     }
 
     pub fn write(&self, out: &mut Writer) {

@@ -2,16 +2,22 @@
 
 use super::message::{Enter, Step, Task};
 use super::part::Part;
+use super::rows::Ties;
 use super::state::{State, VoteRule};
 use super::wire::Writer;
 use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin};
-use crate::codes::{Coding, Margin};
+use crate::codes::{Coding, Margin, Quadratic};
 use crate::dictionary::{Statistics, squared_residuals, worst_of};
 use crate::fit::coupled::accelerate::extrapolate;
 use crate::fit::coupled::per_sample::first_codes;
 use crate::matrix::{absolute_sum, axpy};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
+
+/// How far samples tied to other parts are held back, as a share of [`Ties::strain`]. With a half, all parts side by
+/// side descend from any codes (the shifts then outweigh half of the curvature between parts); a quarter ends lower,
+/// and what it leaves to chance the guard catches.
+const HELD_BACK: f64 = 0.25;
 
 impl<T: Real> Part<T> {
     /// Takes a step: gives the state after it, where it is another, and the reply.
@@ -64,7 +70,7 @@ impl<T: Real> Part<T> {
                 state.active = kind.map(active).or(state.active.take());
                 self.write_losses(state, reply);
             }
-            Step::Enter(enter) => self.enter(enter, state),
+            Step::Enter(at) => enter(at, state),
             Step::Code(task) => {
                 let (before, after) = self.code(state, halo, &task);
                 reply.number(before);
@@ -144,36 +150,6 @@ impl<T: Real> Part<T> {
         }
     }
 
-    fn enter(&self, enter: Enter, state: &mut State<T>) {
-        match enter {
-            Enter::Iteration(continues) => {
-                let start = Csr::of_columns(&state.codes);
-                let previous = state.start.replace(start).filter(|_| continues);
-                if let Some(previous) = previous {
-                    extrapolate(&mut state.codes, &previous);
-                    self.hold_boundary(state);
-                }
-            }
-            Enter::Back => {
-                if let Some(start) = &state.start {
-                    start.write_columns(&mut state.codes);
-                }
-            }
-        }
-    }
-
-    /// Takes samples that share a row with the halo back to the start of the iteration: where parts move side by
-    /// side, momentum may carry them too far. Not measured against moving them, too.
-    fn hold_boundary(&self, state: &mut State<T>) {
-        let boundary = self.ties.iter().flat_map(|ties| &ties.boundary);
-        let Some(start) = &state.start else { return };
-        for &j in boundary {
-            let code = state.codes.column_mut(j as usize);
-            code.fill(T::zero());
-            start.row(j as usize).for_each(|(k, value)| code[k] = value);
-        }
-    }
-
     /// A pass over the codes with the halo held fixed; what it minimises, before with this part's share of the
     /// graph and after without.
     fn code(&self, state: &mut State<T>, halo: &Matrix<T>, task: &Task<T>) -> (f64, f64) {
@@ -185,15 +161,14 @@ impl<T: Real> Part<T> {
         let mut problem = self.coding(state, task, &cross).quadratic();
         let before = problem.value(&codes) + beta * energy;
         let ties = self.ties.as_ref().filter(|ties| !ties.is_empty());
-        let pull = ties.map(|ties| ties.pull(halo));
-        if let (Some(ties), Some(pull)) = (ties, &pull) {
-            axpy(-T::of(beta), pull.as_slice(), problem.rhs.as_mut_slice());
-            problem.graph = Some((T::of(beta), &ties.inside));
-        }
-        task.solver.minimise(&problem, &mut codes);
-        if let Some(pull) = &pull {
-            axpy(T::of(beta), pull.as_slice(), problem.rhs.as_mut_slice());
-            problem.graph = None;
+        if let Some(ties) = ties {
+            let (pull, before) = (ties.pull(halo), codes.clone());
+            let outside = Outside { graph: T::of(beta), ties, pull, before };
+            outside.enter(&mut problem);
+            task.solver.minimise(&problem, &mut codes);
+            outside.leave(&mut problem);
+        } else {
+            task.solver.minimise(&problem, &mut codes);
         }
         let after = problem.value(&codes);
         state.codes = codes;
@@ -265,6 +240,57 @@ impl<T: Real> Part<T> {
     #[inline(never)]
     pub fn scores(&self, state: &[u8]) -> Result<Matrix<T>> {
         Ok(State::<T>::from_bytes(state)?.scores)
+    }
+}
+
+/// What other parts do to the coding problem of this one: their codes, held fixed, pull; and because they move
+/// meanwhile, samples tied to them are held back by $\kappa_j\lVert a_j-a_j^{\mathrm{before}}\rVert^2$.
+struct Outside<'a, T> {
+    /// β.
+    graph: T,
+    ties: &'a Ties<T>,
+    pull: Matrix<T>,
+    before: Matrix<T>,
+}
+
+impl<'a, T: Real> Outside<'a, T> {
+    fn enter(&self, problem: &mut Quadratic<'a, T>) {
+        axpy(-self.graph, self.pull.as_slice(), problem.rhs.as_mut_slice());
+        problem.graph = Some((self.graph, &self.ties.inside));
+        let kappa = |strain: &T| T::of(HELD_BACK) * self.graph * *strain;
+        problem.shifts = self.ties.strain.iter().map(kappa).collect();
+        self.add_shifts(T::one(), problem);
+    }
+
+    /// Leaves the problem without the graph.
+    fn leave(&self, problem: &mut Quadratic<'a, T>) {
+        self.add_shifts(-T::one(), problem);
+        problem.shifts.clear();
+        problem.graph = None;
+        axpy(self.graph, self.pull.as_slice(), problem.rhs.as_mut_slice());
+    }
+
+    fn add_shifts(&self, sign: T, problem: &mut Quadratic<'a, T>) {
+        for (j, &shift) in problem.shifts.iter().enumerate().filter(|(_, s)| **s != T::zero()) {
+            axpy(sign * shift, self.before.column(j), problem.rhs.column_mut(j));
+        }
+    }
+}
+
+fn enter<T: Real>(at: Enter, state: &mut State<T>) {
+    match at {
+        Enter::Iteration(continues) => {
+            let start = Csr::of_columns(&state.codes);
+            let previous = state.start.replace(start).filter(|_| continues);
+            if let Some(previous) = previous {
+                extrapolate(&mut state.codes, &previous);
+            }
+        }
+        Enter::Back => {
+            if let Some(start) = &state.start {
+                start.write_columns(&mut state.codes);
+            }
+        }
     }
 }
 
