@@ -311,9 +311,9 @@ impl<T: Real> Best<T> {
     fn place(&self) -> (usize, T) {
         let top = halve(self.values, larger);
         let mut places = [T::infinity(); LANES];
-        for lane in 0..LANES {
-            let place = self.strips[lane] * T::of(LANES as f64) + T::of(lane as f64);
-            places[lane] = if self.values[lane] == top { place } else { places[lane] };
+        for (lane, place) in places.iter_mut().enumerate() {
+            let own = self.strips[lane] * T::of(LANES as f64) + T::of(lane as f64);
+            *place = if self.values[lane] == top { own } else { *place };
         }
         let first = halve(places, |a, b| if a < b { a } else { b });
         (first.wide() as usize, top)
