@@ -10,20 +10,41 @@ use crate::{Error, Matrix, Real, Result};
 /// Numbers that are looked at together.
 const STRIP: usize = 16;
 
-/// Calls `visit` with the place and value of each nonzero number, in order. Most strips of a code are zero:
-/// one test without a branch inside passes over them.
+/// Calls `visit` with the place and value of each nonzero number, in order.
 #[inline(always)]
-pub(crate) fn for_nonzeros<T: Real>(values: &[T], mut visit: impl FnMut(usize, T)) {
+pub(crate) fn for_nonzeros<T: Real>(values: &[T], visit: impl FnMut(usize, T)) {
+    for_some(values, |value| value != T::zero(), visit);
+}
+
+/// Calls `visit` with the place and value of each number that passes a test, in order. In most strips of a
+/// code none does: one test without a branch inside passes over them.
+#[inline(always)]
+pub(crate) fn for_some<T: Real>(
+    values: &[T],
+    test: impl Fn(T) -> bool,
+    mut visit: impl FnMut(usize, T),
+) {
     let (strips, rest) = values.as_chunks::<STRIP>();
     let whole = strips.len() * STRIP;
+    // Loops: what `for_each` calls may stay a call, compiled for any processor.
     for (strip, values) in strips.iter().enumerate() {
-        if values.iter().fold(false, |some, v| some | (*v != T::zero())) {
-            let used = values.iter().enumerate().filter(|(_, v)| **v != T::zero());
-            used.for_each(|(lane, &v)| visit(strip * STRIP + lane, v));
+        let mut some = false;
+        for &value in values {
+            some |= test(value);
+        }
+        if some {
+            for (lane, &value) in values.iter().enumerate() {
+                if test(value) {
+                    visit(strip * STRIP + lane, value);
+                }
+            }
         }
     }
-    let used = rest.iter().enumerate().filter(|(_, v)| **v != T::zero());
-    used.for_each(|(lane, &v)| visit(whole + lane, v));
+    for (lane, &value) in rest.iter().enumerate() {
+        if test(value) {
+            visit(whole + lane, value);
+        }
+    }
 }
 
 /// A sparse matrix stored row by row.

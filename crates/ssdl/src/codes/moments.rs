@@ -13,8 +13,10 @@ use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
 const PARTS: usize = 4;
-/// Bytes of a sample summed at once: a strip of all atoms then stays in a near cache.
-const STRIP_BYTES: usize = 512;
+/// Bytes of a sample that a task sums: what registers hold.
+const STRIP_BYTES: usize = 256;
+/// Samples summed at once: their strips stay in the nearest cache while all atoms pass.
+const NEAR: usize = 128;
 /// Above this share of nonzero coefficients the dense products are faster.
 const DENSE: f64 = 0.4;
 
@@ -64,24 +66,17 @@ pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> M
 /// $\sum_jx_ja_j^\top$ ($n\times p$) for samples $x_j$ (columns) and codes $a_j$ (rows of `codes`).
 pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Matrix<T> {
     let (n, p) = (samples.rows(), codes.columns());
+    let by_atom = codes.transpose();
     let width = STRIP_BYTES / size_of::<T>();
     let rows_of = |strip: usize| strip * width..((strip + 1) * width).min(n);
     let mut strips: Vec<Matrix<T>> =
         (0..n.div_ceil(width)).map(|strip| Matrix::zeros(rows_of(strip).len(), p)).collect();
     samples.each_block(|first, block| {
         strips.par_iter_mut().enumerate().for_each(|(strip, out)| {
-            let rows = rows_of(strip);
+            let near = Near { block, first, row: rows_of(strip).start };
             wide(
                 #[inline(always)]
-                || {
-                    for j in 0..block.columns() {
-                        let x = &block.column(j)[rows.clone()];
-                        let (indices, values) = codes.row_slices(first + j);
-                        for (&k, &value) in indices.iter().zip(values) {
-                            axpy(value, x, out.column_mut(k as usize));
-                        }
-                    }
-                },
+                || near.add_users(&by_atom, out),
             );
         });
     });
@@ -93,6 +88,73 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
         }
     });
     out
+}
+
+/// A strip of the samples of a block.
+struct Near<'a, T> {
+    block: &'a Matrix<T>,
+    /// The number of the first sample of the block.
+    first: usize,
+    /// The first feature of the strip.
+    row: usize,
+}
+
+impl<T: Real> Near<'_, T> {
+    /// Adds the users of each atom, weighted by their coefficients, to its column of `out`; a few samples at
+    /// a time, which all atoms find in the nearest cache.
+    #[inline(always)]
+    fn add_users(&self, by_atom: &Csr<T>, out: &mut Matrix<T>) {
+        let last = self.first + self.block.columns();
+        let begin = |k: usize| {
+            by_atom.row_slices(k).0.partition_point(|&user| (user as usize) < self.first)
+        };
+        let mut next: Vec<usize> = (0..out.columns()).map(begin).collect();
+        for start in (self.first..last).step_by(NEAR) {
+            let end = (start + NEAR).min(last);
+            for (k, next) in next.iter_mut().enumerate() {
+                let (users, values) = by_atom.row_slices(k);
+                let from = *next;
+                while *next < users.len() && (users[*next] as usize) < end {
+                    *next += 1;
+                }
+                let own = (&users[from..*next], &values[from..*next]);
+                match size_of::<T>() {
+                    4 => self.add::<64>(own, out.column_mut(k)),
+                    _ => self.add::<32>(own, out.column_mut(k)),
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add<const WIDTH: usize>(&self, (users, values): (&[u32], &[T]), out: &mut [T]) {
+        if let Some(whole) = out.first_chunk_mut::<WIDTH>() {
+            *whole = self.sum(*whole, (users, values));
+        } else {
+            for (&j, &value) in users.iter().zip(values) {
+                let x = &self.block.column(j as usize - self.first)[self.row..];
+                axpy(value, &x[..out.len()], out);
+            }
+        }
+    }
+
+    /// By value: only then do all sums stay in registers.
+    #[inline(always)]
+    fn sum<const WIDTH: usize>(
+        &self,
+        mut sums: [T; WIDTH],
+        (users, values): (&[u32], &[T]),
+    ) -> [T; WIDTH] {
+        for (&j, &value) in users.iter().zip(values) {
+            let x = &self.block.column(j as usize - self.first)[self.row..];
+            if let Some(x) = x.first_chunk::<WIDTH>() {
+                for lane in 0..WIDTH {
+                    sums[lane] += value * x[lane];
+                }
+            }
+        }
+        sums
+    }
 }
 
 /// $\lVert x_j-Da_j\rVert^2=\lVert x_j\rVert^2-2r_j^\top a_j+a_j^\top Ga_j$ of each sample from `norms`

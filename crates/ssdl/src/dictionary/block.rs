@@ -77,7 +77,8 @@ impl Block {
     ) -> f64 {
         let mut next = atoms.column(k).to_vec();
         axpy(T::one() / moments[k], slopes.column(k - start), &mut next);
-        if next.iter().any(|d| !d.is_finite()) {
+        // Without a way out in the middle, so that many are tested at once.
+        if !next.iter().fold(true, |all, d| all & d.is_finite()) {
             return 0.0;
         }
         if self.nonnegative {

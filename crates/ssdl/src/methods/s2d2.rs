@@ -127,6 +127,8 @@ struct State<'a, T> {
     /// $P$, $C\times N$; one at the class of a labelled sample.
     shares: Matrix<f64>,
     energies: Energies,
+    /// $\lVert X-DA\rVert^2$.
+    whole: f64,
     statistics: Statistics<T>,
 }
 
@@ -145,6 +147,7 @@ impl<'a, T: Real> State<'a, T> {
         Lasso::new(knobs.sparsity).code(problem, &mut codes);
         let norms = squared_lengths(samples);
         let energies = blocks.energies(&gram, &correlations, &codes, &norms);
+        let whole = residuals(&norms, &gram, &correlations, &codes).iter().sum();
         let statistics = Statistics::none(samples.rows(), atoms.columns());
         let shares = Matrix::zeros(blocks.n_classes(), samples.columns());
         let mut state = Self {
@@ -159,6 +162,7 @@ impl<'a, T: Real> State<'a, T> {
             codes,
             shares,
             energies,
+            whole,
             statistics,
         };
         state.update_shares();
@@ -209,8 +213,7 @@ impl<'a, T: Real> State<'a, T> {
             let problem = Pulled { gram: &system, rhs, shifts: shifts.clone() };
             lasso.code(problem, &mut self.codes);
         }
-        self.energies =
-            self.blocks.energies(&self.gram, &self.correlations, &self.codes, &self.norms);
+        self.measure();
     }
 
     fn update_atoms(&mut self) {
@@ -226,8 +229,13 @@ impl<'a, T: Real> State<'a, T> {
         update.update(&mut self.atoms, &self.statistics, T::one());
         self.gram = self.atoms.gram();
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
-        self.energies =
-            self.blocks.energies(&self.gram, &self.correlations, &self.codes, &self.norms);
+        self.measure();
+    }
+
+    fn measure(&mut self) {
+        let Self { blocks, gram, correlations, codes, norms, .. } = self;
+        self.energies = blocks.energies(gram, correlations, codes, norms);
+        self.whole = residuals(norms, gram, correlations, codes).iter().sum();
     }
 
     fn update_shares(&mut self) {
@@ -256,10 +264,9 @@ impl<'a, T: Real> State<'a, T> {
             .zip(energies.explained.as_slice())
             .map(|((p, e), f)| p * p * e + (1.0 - p) * (1.0 - p) * f)
             .sum();
-        let whole = residuals(&self.norms, &self.gram, &self.correlations, &self.codes);
         let knobs = self.knobs;
         Objective::new([
-            ("reconstruction", whole.iter().sum()),
+            ("reconstruction", self.whole),
             ("sparsity", Pursuit::<T>::size(&Lasso::new(knobs.sparsity), &self.codes)),
             ("discrimination", knobs.discrimination * class),
             ("compactness", knobs.compactness * fisher(&self.codes, self.labels)),

@@ -6,16 +6,16 @@
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::simplex::softmin;
 use crate::classifier::spread_shares;
-use crate::codes::moments::{cross_moments, residuals};
-use crate::codes::{Coder, Lasso, Pulled, Pursuit};
+use crate::codes::{Coder, Lasso, Pulled};
 use crate::dictionary::{Block, Blocks, Statistics, Update};
 use crate::fit::{
     Dictionary, Given, Learnt, Limits, Measured, Objective, Sizes, SolverKnobs, Step, Turns,
     by_residuals, first_blocks, flips, squared_lengths,
 };
 use crate::graph::{Expressive, local_affinities};
-use crate::matrix::{absolute_sum, axpy, squared_norm};
+use crate::matrix::{absolute_sum, axpy, dot, squared_norm};
 use crate::sparse::Csr;
+use crate::wide::wide;
 use crate::{Error, Labels, Matrix, Real, Result};
 
 crate::choice! {
@@ -218,19 +218,28 @@ impl<'a, T: Real> State<'a, T> {
         let Given { samples, labels, .. } = given;
         let classes = (0..blocks.n_classes()).map(|class| {
             let own: Vec<usize> = blocks.of_class(class).collect();
-            let n_own = own.len();
-            let mut of_class = OfClass {
+            OfClass {
                 atoms: atoms.select_columns(&own),
                 gram: Matrix::zeros(0, 0),
                 correlations: Matrix::zeros(0, 0),
-                codes: Matrix::zeros(n_own, samples.columns()),
+                codes: Matrix::zeros(own.len(), samples.columns()),
                 energies: vec![f64::INFINITY; samples.columns()],
-            };
-            of_class.refresh(samples);
-            of_class
+            }
         });
         let classes = classes.collect();
-        Self { knobs, samples, labels, norms: squared_lengths(samples), blocks, classes, shares }
+        let norms = squared_lengths(samples);
+        let mut state = Self { knobs, samples, labels, norms, blocks, classes, shares };
+        state.refresh();
+        state
+    }
+
+    /// What depends on the atoms alone; one product serves all classes.
+    fn refresh(&mut self) {
+        let all = Matrix::of_product(self.atoms().transposed(), self.samples.view());
+        for (class, own) in self.classes.iter_mut().enumerate() {
+            own.gram = own.atoms.gram();
+            own.correlations = self.blocks.codes_of(&all, class);
+        }
     }
 
     fn code(&mut self) {
@@ -266,21 +275,40 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     fn update_atoms(&mut self) {
-        let Self { samples, norms, classes, shares, knobs, .. } = self;
+        let n = self.samples.rows();
+        let weighted = self.weighted();
+        // Every class has a code of every sample, so hardly a column is sparse.
+        let sums = Matrix::of_product(self.samples.view(), weighted.transposed());
         let update = Block { sweeps: 2, tolerance: 1e-4, nonnegative: false };
-        for (class, own) in classes.iter_mut().enumerate().filter(|(_, own)| own.has_atoms()) {
-            let weighted = Matrix::from_fn(own.codes.rows(), own.codes.columns(), |k, j| {
-                T::of(shares.column(j)[class].powi(POWER)) * own.codes.column(j)[k]
-            });
-            let statistics = Statistics {
-                moments: Matrix::of_product(weighted.view(), own.codes.transposed()),
-                correlations: cross_moments((*samples).into(), &Csr::of_columns(&weighted)),
-                energy: 0.0,
+        for (class, own) in self.classes.iter_mut().enumerate().filter(|(_, own)| own.has_atoms()) {
+            let (range, part) =
+                (self.blocks.of_class(class), self.blocks.codes_of(&weighted, class));
+            let columns = sums.as_slice()[range.start * n..range.end * n].to_vec();
+            let Some(correlations) = Matrix::from_columns(n, range.len(), columns) else {
+                continue;
             };
+            let moments = Matrix::of_product(part.view(), own.codes.transposed());
+            let statistics = Statistics { moments, correlations, energy: 0.0 };
             update.update(&mut own.atoms, &statistics, T::one());
-            own.refresh(samples);
-            own.measure(knobs.sparsity, norms);
         }
+        self.refresh();
+        for own in self.classes.iter_mut().filter(|own| own.has_atoms()) {
+            own.measure(self.knobs.sparsity, &self.norms);
+        }
+    }
+
+    /// The codes of all classes, $p\times N$, each by the weight that its class has in the sample.
+    fn weighted(&self) -> Matrix<T> {
+        let mut out = Matrix::zeros(self.blocks.n_atoms(), self.samples.columns());
+        for (class, own) in self.classes.iter().enumerate() {
+            let rows = self.blocks.of_class(class);
+            for (j, code) in own.codes.iter_columns().enumerate() {
+                let weight = T::of(self.shares.column(j)[class].powi(POWER));
+                let entries = out.column_mut(j)[rows.clone()].iter_mut().zip(code);
+                entries.for_each(|(out, &a)| *out = weight * a);
+            }
+        }
+        out
     }
 
     fn objective(&self) -> Objective {
@@ -320,11 +348,6 @@ impl<T: Real> OfClass<T> {
         self.atoms.columns() > 0
     }
 
-    fn refresh(&mut self, samples: &Matrix<T>) {
-        self.gram = self.atoms.gram();
-        self.correlations = Matrix::of_product(self.atoms.transposed(), samples.view());
-    }
-
     /// Lassos of all samples; labelled ones of the class are pulled to their mean, which follows.
     fn code(&mut self, knobs: &SsdLp, assigned: &[Option<usize>], class: usize) {
         let (lasso, gamma) = (Lasso::rough(knobs.sparsity), T::of(knobs.compactness));
@@ -346,17 +369,29 @@ impl<T: Real> OfClass<T> {
             (0..rhs.columns()).for_each(|j| axpy(strength, mean, rhs.column_mut(j)));
             shifts = vec![strength; chosen.len()];
         }
-        lasso.code(Pulled { gram: &self.gram, rhs, shifts }, &mut codes);
+        lasso.code_side_by_side(Pulled { gram: &self.gram, rhs, shifts }, &mut codes);
         for (at, &j) in chosen.iter().enumerate() {
             self.codes.column_mut(j).copy_from_slice(codes.column(at));
         }
     }
 
+    /// $\lVert x\rVert^2-a_c^\top(2D_c^\top x-G_ca_c)+\lambda\lVert a_c\rVert_1$ of each sample.
     fn measure(&mut self, sparsity: f64, norms: &[f64]) {
-        self.energies = residuals(norms, &self.gram, &self.correlations, &self.codes);
-        for (energy, code) in self.energies.iter_mut().zip(self.codes.iter_columns()) {
-            *energy += sparsity * absolute_sum(code);
+        let mut slopes = Matrix::of_product(self.gram.view(), self.codes.view());
+        for (slope, &r) in slopes.as_mut_slice().iter_mut().zip(self.correlations.as_slice()) {
+            *slope = r + r - *slope;
         }
+        self.energies = wide(
+            #[inline(always)]
+            || {
+                let columns = self.codes.iter_columns().zip(slopes.iter_columns());
+                let costs = columns.zip(norms).map(|((code, slopes), norm)| {
+                    let size: T = code.iter().map(|a| a.abs()).sum();
+                    (norm - dot(code, slopes).wide()).max(0.0) + sparsity * size.wide()
+                });
+                costs.collect()
+            },
+        );
     }
 }
 

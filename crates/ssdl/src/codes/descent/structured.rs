@@ -76,13 +76,23 @@ fn moved_column<T: Real>(next: &[T], now: &[T], before: &[T], factor: T) -> (T, 
     let (mut against, mut most, mut size) =
         ([T::zero(); LANES], [T::zero(); LANES], [T::zero(); LANES]);
     let larger = |a: T, b: T| if b > a { b } else { a };
-    let strips = next.chunks(LANES).zip(now.chunks(LANES)).zip(before.chunks(LANES));
-    for ((next, now), before) in strips {
-        for (lane, ((&next, &now), &before)) in next.iter().zip(now).zip(before).enumerate() {
-            let step = next - now;
-            against[lane] += (now + factor * (now - before) - next) * step;
+    let (nexts, later) = next.as_chunks::<LANES>();
+    let (nows, now_rest) = now.as_chunks::<LANES>();
+    let (befores, before_rest) = before.as_chunks::<LANES>();
+    let (mut rests, n) = ([[T::zero(); LANES]; 3], later.len());
+    rests[0][..n].copy_from_slice(later);
+    rests[1][..n].copy_from_slice(now_rest);
+    rests[2][..n].copy_from_slice(before_rest);
+    let [later, now_rest, before_rest] = &rests;
+    let whole = nexts.iter().zip(nows).zip(befores);
+    // Whole strips alone: with a length that is known, all lanes go at once.
+    for ((next, now), before) in whole.chain([((later, now_rest), before_rest)]) {
+        for lane in 0..LANES {
+            let step = next[lane] - now[lane];
+            let ahead = now[lane] + factor * (now[lane] - before[lane]);
+            against[lane] += (ahead - next[lane]) * step;
             most[lane] = larger(most[lane], step.abs());
-            size[lane] = larger(size[lane], next.abs());
+            size[lane] = larger(size[lane], next[lane].abs());
         }
     }
     let top = |lanes: [T; LANES]| lanes.into_iter().fold(T::zero(), larger);

@@ -40,7 +40,7 @@ impl<T: Real> Pursuit<T> for ByClass<'_> {
             let own = rows_of(&gram.select_columns(&block), &block);
             let mut part = rows_of(codes, &block);
             let one = Pulled { gram: &own, rhs: rows_of(&rhs, &block), shifts: shifts.clone() };
-            self.lasso.code(one, &mut part);
+            self.lasso.code_side_by_side(one, &mut part);
             for (j, column) in part.iter_columns().enumerate() {
                 let whole = codes.column_mut(j);
                 block.iter().zip(column).for_each(|(&k, &a)| whole[k] = a);

@@ -11,6 +11,7 @@ mod lasso;
 mod omp;
 mod reweighted;
 mod rows;
+mod side_by_side;
 
 pub use by_class::ByClass;
 pub use lasso::Lasso;

@@ -13,6 +13,9 @@ use crate::{Matrix as Dense, Real};
 /// $54^{1/3}/4$: below this times $\lambda^{2/3}$ the minimum is at zero.
 const CUT: f64 = 0.944_940_787_421_154_8;
 
+/// Steps that leave nothing but rounding, even where the minimum changes to zero.
+const NEWTON: usize = 4;
+
 /// $\arg\min_x(x-y)^2+\lambda|x|^{1/2}$ for one λ.
 #[derive(Clone, Copy, Debug)]
 pub struct HalfThreshold {
@@ -36,10 +39,17 @@ impl HalfThreshold {
         if size <= self.cut || size == 0.0 {
             return 0.0;
         }
-        let third = size / 3.0;
-        let angle = (self.lambda / (8.0 * third * third.sqrt())).clamp(-1.0, 1.0).acos();
-        let turn = 2.0 * std::f64::consts::PI / 3.0 - 2.0 / 3.0 * angle;
-        2.0 / 3.0 * y * (1.0 + turn.cos())
+        // The root of the minimiser, s = √x, is the largest root of s³ - ys + λ/4, which is convex and rises
+        // from there on: Newton's steps from above never pass it. No angle has to be found, as in the closed form.
+        let quarter = 0.25 * self.lambda;
+        // The first step, from √y.
+        let mut s = size.sqrt() - 0.5 * quarter / size;
+        for _ in 0..NEWTON {
+            let square = s * s;
+            // Nothing larger than y, which may be at the end of the number range.
+            s -= s * ((square - size + quarter / s) / (3.0 * square - size));
+        }
+        y.signum() * s * s
     }
 }
 

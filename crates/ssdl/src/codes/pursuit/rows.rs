@@ -12,6 +12,9 @@ use crate::Real;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::wide::wide;
 
+/// Samples whose conjugate gradients run together.
+const TOGETHER: usize = 64;
+
 /// The groups and powers of a reweighted problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
@@ -59,7 +62,7 @@ impl Rows<'_> {
     }
 
     /// One reweighting: improves `codes` for fixed weights of the samples, by at most `steps` conjugate
-    /// gradients for all samples side by side; `images` are their products with the Gram matrix and follow
+    /// gradients for each sample; `images` are their products with the Gram matrix and follow
     /// them. Cost $p^2N$ per step. Each step lowers the bound.
     pub fn code<T: Real>(
         &self,
@@ -86,7 +89,8 @@ impl Rows<'_> {
     }
 }
 
-/// Improves the solutions of $(G+\operatorname{diag}(s_j))a_j=r_j$, all samples side by side.
+/// Improves the solutions of $(G+\operatorname{diag}(s_j))a_j=r_j$. Samples are taken a few at a time, so that all
+/// steps of theirs find their arrays in a near cache.
 fn conjugate_gradients<T: Real>(
     (gram, diagonal): (&Matrix<T>, &[T]),
     ridge: &Matrix<T>,
@@ -94,27 +98,62 @@ fn conjugate_gradients<T: Real>(
     steps: usize,
     (codes, images): (&mut Matrix<T>, &mut Matrix<T>),
 ) {
-    let mut image = Matrix::zeros(codes.rows(), codes.columns());
-    let mut left = rhs.clone();
-    let mut direction = Matrix::zeros(codes.rows(), codes.columns());
-    // 1/(G_kk + s_kj), the preconditioner.
-    let mut scales = ridge.clone();
-    // Products of the residual with its preconditioned self; zero once a sample is done.
-    let mut sizes: Vec<T> = left
-        .par_columns_mut()
-        .zip(direction.par_columns_mut())
-        .zip(scales.par_columns_mut())
-        .enumerate()
-        .with_min_len(32)
-        .map(|(j, ((left, direction), scales))| {
-            wide(
+    let p = codes.rows().max(1);
+    let codes = codes.as_mut_slice().par_chunks_mut(p * TOGETHER);
+    let images = images.as_mut_slice().par_chunks_mut(p * TOGETHER);
+    let rhs = rhs.as_slice().par_chunks(p * TOGETHER);
+    let ridge = ridge.as_slice().par_chunks(p * TOGETHER);
+    let samples = codes.zip(images).zip(rhs.zip(ridge));
+    samples.for_each_init(
+        || Descending::new(p),
+        |some, ((codes, images), (rhs, ridge))| {
+            some.begin(diagonal, ridge, rhs, (codes, images));
+            some.descend(gram, ridge, steps, (codes, images));
+        },
+    );
+}
+
+/// Arrays for the conjugate gradients of [`TOGETHER`] samples, used again for the next.
+struct Descending<T> {
+    left: Matrix<T>,
+    direction: Matrix<T>,
+    image: Matrix<T>,
+    /// 1/(G_kk + s_kj), the preconditioner.
+    scales: Matrix<T>,
+    /// Products of the residual with its preconditioned self, and those at which a sample is done.
+    sizes: Vec<T>,
+    goals: Vec<T>,
+}
+
+impl<T: Real> Descending<T> {
+    fn new(p: usize) -> Self {
+        let empty = || Matrix::zeros(p, TOGETHER);
+        let (sizes, goals) = (Vec::new(), Vec::new());
+        Self { left: empty(), direction: empty(), image: empty(), scales: empty(), sizes, goals }
+    }
+
+    fn begin(&mut self, diagonal: &[T], ridge: &[T], rhs: &[T], (codes, images): (&[T], &[T])) {
+        let p = diagonal.len();
+        let count = codes.len() / p.max(1);
+        for array in [&mut self.left, &mut self.direction, &mut self.image, &mut self.scales] {
+            array.reshape(p, count);
+        }
+        self.left.as_mut_slice().copy_from_slice(rhs);
+        self.scales.as_mut_slice().copy_from_slice(ridge);
+        self.sizes.clear();
+        for j in 0..count {
+            let own = j * p..(j + 1) * p;
+            let (ridge, code, image) = (&ridge[own.clone()], &codes[own.clone()], &images[own]);
+            let (left, scales) = (self.left.column_mut(j), self.scales.column_mut(j));
+            let direction = self.direction.column_mut(j);
+            self.sizes.push(wide(
                 #[inline(always)]
                 || {
                     let least = T::min_positive_value();
                     for (scale, &d) in scales.iter_mut().zip(diagonal) {
                         *scale = T::one() / (d + *scale).max(least);
                     }
-                    let parts = images.column(j).iter().zip(ridge.column(j)).zip(codes.column(j));
+                    let parts = image.iter().zip(ridge).zip(code);
                     for (left, ((&image, &s), &code)) in left.iter_mut().zip(parts) {
                         *left -= image + s * code;
                     }
@@ -125,36 +164,40 @@ fn conjugate_gradients<T: Real>(
                     }
                     dot(left, direction)
                 },
-            )
-        })
-        .collect();
-    let goal: Vec<T> = sizes.iter().map(|size| *size * T::of(1e-6)).collect();
-    for _ in 0..steps {
-        if sizes.iter().zip(&goal).all(|(size, goal)| size <= goal) {
-            break;
+            ));
         }
-        image.set_product(gram.view(), direction.view());
-        codes
-            .par_columns_mut()
-            .zip(images.par_columns_mut())
-            .zip(left.par_columns_mut())
-            .zip(direction.par_columns_mut())
-            .zip(image.par_columns_mut())
-            .zip(&mut sizes)
-            .enumerate()
-            .with_min_len(32)
-            .for_each(|(j, (((((code, of_code), left), direction), image), size))| {
-                if *size > goal[j] {
-                    let fixed = (ridge.column(j), scales.column(j));
-                    wide(
-                        #[inline(always)]
-                        || {
-                            let own = ((code, of_code), left, (direction, image));
-                            *size = one_step(fixed, own, *size);
-                        },
-                    );
+        self.goals.clear();
+        self.goals.extend(self.sizes.iter().map(|size| *size * T::of(1e-6)));
+    }
+
+    fn descend(
+        &mut self,
+        gram: &Matrix<T>,
+        ridge: &[T],
+        steps: usize,
+        (codes, images): (&mut [T], &mut [T]),
+    ) {
+        let p = gram.rows();
+        for _ in 0..steps {
+            if self.sizes.iter().zip(&self.goals).all(|(size, goal)| size <= goal) {
+                break;
+            }
+            self.image.set_product_here(gram.view(), self.direction.view());
+            for (j, size) in self.sizes.iter_mut().enumerate() {
+                if *size <= self.goals[j] {
+                    continue;
                 }
-            });
+                let own = j * p..(j + 1) * p;
+                let fixed = (&ridge[own.clone()], self.scales.column(j));
+                let (code, of_code) = (&mut codes[own.clone()], &mut images[own]);
+                let pair = (self.direction.column_mut(j), self.image.column_mut(j));
+                let left = self.left.column_mut(j);
+                wide(
+                    #[inline(always)]
+                    || *size = one_step(fixed, ((code, of_code), left, pair), *size),
+                );
+            }
+        }
     }
 }
 

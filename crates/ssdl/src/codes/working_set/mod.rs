@@ -14,6 +14,7 @@ mod tests;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
+use crate::sparse::{for_nonzeros, for_some};
 use crate::wide::wide;
 
 /// The quadratic of one sample, without its linear part.
@@ -195,13 +196,11 @@ impl<T: Real> WorkingSet<T> {
         gradient.clear();
         gradient.extend_from_slice(rhs);
         self.working.clear();
-        for (k, &a) in code.iter().enumerate() {
-            if a != T::zero() {
-                self.working.push(k as u32);
-                axpy(-a, local.gram.column(k), gradient);
-                gradient[k] -= local.shift * a;
-            }
-        }
+        for_nonzeros(code, |k, a| {
+            self.working.push(k as u32);
+            axpy(-a, local.gram.column(k), gradient);
+            gradient[k] -= local.shift * a;
+        });
         let Some(margin) = local.margin else { return };
         let n_classes = margin.weights.columns();
         for c in 0..n_classes {
@@ -227,14 +226,14 @@ impl<T: Real> WorkingSet<T> {
             worst = if gap > worst { gap } else { worst };
         }
         self.entering.clear();
-        for (k, (&u, &a)) in self.gradient.iter().zip(code).enumerate() {
+        let violates = |u: T| (u > half) | (-u > below);
+        for_some(&self.gradient, violates, |k, u| {
             // A dead atom (no norm, nothing else curved) cannot help: it stays out.
-            let violates = u > half || -u > below;
-            if violates && a == T::zero() && local.diagonal(k) > T::min_positive_value() {
+            if code[k] == T::zero() && local.diagonal(k) > T::min_positive_value() {
                 worst = worst.max(u.abs() - half);
                 self.entering.push(k as u32);
             }
-        }
+        });
         // A cold start finds nearly every atom in violation, though few survive: growing the set by
         // its own size keeps the block small.
         let limit = self.working.len().max(16);
@@ -367,5 +366,14 @@ pub(crate) fn gap_scale<T: Real>(sparsity: T, rhs: &[T]) -> T {
 
 #[inline(always)]
 fn largest<T: Real>(rhs: &[T]) -> T {
-    rhs.iter().fold(T::zero(), |top, r| top.max(r.abs()))
+    const LANES: usize = 16;
+    let larger = |top: T, r: T| if r.abs() > top { r.abs() } else { top };
+    let mut lanes = [T::zero(); LANES];
+    let (strips, rest) = rhs.as_chunks::<LANES>();
+    for strip in strips {
+        for lane in 0..LANES {
+            lanes[lane] = larger(lanes[lane], strip[lane]);
+        }
+    }
+    lanes.iter().chain(rest).fold(T::zero(), |top, &r| larger(top, r))
 }
