@@ -6,7 +6,9 @@
 
 use super::hidden::{Hidden, fewer};
 use super::{Description, LabelSpreading, Learner, Ridge, SsdlGa, ssdl_ga};
-use crate::classifier::{Calibration, Decision, Member, MemberRule, best, mixture_weights};
+use crate::classifier::{
+    Calibration, Decision, Expected, Member, MemberRule, best, mixture_weights,
+};
 use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
 use crate::knobs::AutoOr;
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -137,7 +139,8 @@ fn tried<K: Learner, T: Real>(
         Err(error) => return Err(error),
     };
     let truth = hidden.truth(&given.labels);
-    let calibration = Calibration::fit(&logits, &truth);
+    let expected = Expected::of_scores(logits.rows());
+    let calibration = Calibration::fit(&logits, &truth, expected);
     let mut probabilities = Matrix::zeros(logits.rows(), logits.columns());
     let (mut of_truth, mut right) = (Vec::with_capacity(truth.len()), 0usize);
     for (j, &class) in truth.iter().enumerate() {
@@ -196,7 +199,7 @@ fn pooled(
             .sum::<f64>()
             .ln()
     });
-    Calibration::fit(&logits, &hidden.truth(labels))
+    Calibration::fit(&logits, &hidden.truth(labels), Expected::of_means())
 }
 
 /// One result of all parts; a single one stays what it is.
