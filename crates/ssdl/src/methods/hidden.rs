@@ -4,8 +4,8 @@
 //! begin cold.
 
 use super::Learner;
-use crate::classifier::{Calibration, Expected};
 use crate::classifier::svm::stratified_folds;
+use crate::classifier::{Calibration, Expected};
 use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
 use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};

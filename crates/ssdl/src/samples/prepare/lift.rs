@@ -121,7 +121,8 @@ mod tests {
     fn typical_samples_get_the_length_and_distances_grow_alike() {
         let samples = Matrix::from_fn(3, 40, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0);
         for factor in [1.0, 2f64.powi(600), 2f64.powi(-600)] {
-            let out = lifted("lift=5", &Matrix::from_fn(3, 40, |i, j| factor * samples.column(j)[i]));
+            let out =
+                lifted("lift=5", &Matrix::from_fn(3, 40, |i, j| factor * samples.column(j)[i]));
             assert_eq!((out.rows(), out.columns()), (4, 40));
             assert!((out.squared_norm() / 40.0 - 25.0).abs() < 1e-9);
             assert!(out.iter_columns().all(|x| x[3] == out.column(0)[3]));
