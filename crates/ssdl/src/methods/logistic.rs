@@ -44,8 +44,8 @@ impl Learner for Logistic {
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
-        let side = (sizes.n_features + 1).min(sizes.n_labelled);
-        let known = array(sizes.n_features + 1, sizes.n_labelled, 8).saturating_mul(2);
+        let side = (sizes.n_features + 1).min(sizes.n_samples);
+        let known = array(sizes.n_features + 1, sizes.n_samples, 8).saturating_mul(2);
         let system = array(side, side, 8).saturating_mul(4);
         sizes.bytes(2 * sizes.n_classes).saturating_add(known).saturating_add(system)
     }
