@@ -28,6 +28,7 @@ STEPS = {
     "scale=5": (64, (8, 8)),
     "standardise": (64, (8, 8)),
     "unskew": (64, (8, 8)),
+    "lift=5": (65, None),
     "pca=20": (20, None),
     "projection=30": (30, None),
     "power=0.5": (64, (8, 8)),

@@ -8,6 +8,8 @@ use crate::numbers::mean;
 const SMALLEST: f64 = 1e-15;
 /// Bins of the calibration error.
 const BINS: usize = 15;
+/// Predictions of a bin from which on the normal limit does.
+const MANY: usize = 2000;
 
 /// Measures of predictions; NaN where there are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +25,9 @@ pub struct Measures {
     /// Expected calibration error: how far the probability of the predicted class is from the share
     /// of correct predictions, in 15 bins of that probability, each weighted by its samples.
     pub calibration_error: f64,
+    /// The calibration error that perfect probabilities of the same sizes would have on average, by the
+    /// chance of so few samples.
+    pub calibration_floor: f64,
 }
 
 impl Measures {
@@ -46,6 +51,7 @@ impl Measures {
             balanced_accuracy: or_nan(mean(&recalls)),
             log_loss: or_nan(mean(&losses)),
             calibration_error: or_nan(calibration_error(&confident, &right)),
+            calibration_floor: or_nan(calibration_floor(&confident)),
         }
     }
 }
@@ -68,13 +74,43 @@ pub(crate) fn recalls(predicted: &[usize], truth: &[usize], n_classes: usize) ->
     counts.into_iter().map(share).collect()
 }
 
+fn bin_of(probability: f64) -> usize {
+    ((probability * BINS as f64) as usize).min(BINS - 1)
+}
+
 fn calibration_error(confident: &[f64], right: &[bool]) -> f64 {
     let mut gaps = [0.0; BINS];
     for (&probability, &right) in confident.iter().zip(right) {
-        let bin = ((probability * BINS as f64) as usize).min(BINS - 1);
-        gaps[bin] += f64::from(u8::from(right)) - probability;
+        gaps[bin_of(probability)] += f64::from(u8::from(right)) - probability;
     }
     gaps.iter().map(|gap| gap.abs()).sum::<f64>() / confident.len() as f64
+}
+
+/// The mean of [`calibration_error`] if each prediction is right with its own probability.
+fn calibration_floor(confident: &[f64]) -> f64 {
+    let mut bins: [Vec<f64>; BINS] = Default::default();
+    confident.iter().for_each(|&p| bins[bin_of(p)].push(p.clamp(0.0, 1.0)));
+    bins.iter().map(|bin| mean_gap(bin)).sum::<f64>() / confident.len() as f64
+}
+
+/// The mean distance between the number of successes and its expectation, for trials with these
+/// probabilities: by the distribution of that number, or its normal limit where there are many.
+fn mean_gap(probabilities: &[f64]) -> f64 {
+    let variance: f64 = probabilities.iter().map(|p| p * (1.0 - p)).sum();
+    if probabilities.len() > MANY {
+        return (variance * std::f64::consts::FRAC_2_PI).sqrt();
+    }
+    // The chance of each number of successes, trial after trial.
+    let mut chances = vec![1.0];
+    for p in probabilities {
+        chances.push(0.0);
+        for count in (0..chances.len()).rev() {
+            let one_more = if count > 0 { chances[count - 1] * p } else { 0.0 };
+            chances[count] = chances[count] * (1.0 - p) + one_more;
+        }
+    }
+    let expected: f64 = probabilities.iter().sum();
+    chances.iter().enumerate().map(|(count, chance)| chance * (count as f64 - expected).abs()).sum()
 }
 
 #[cfg(test)]
@@ -117,6 +153,21 @@ mod tests {
     }
 
     #[test]
+    fn the_floor_is_the_mean_error_of_perfect_probabilities() {
+        // One prediction of 0.9: right in nine of ten cases, then 0.1 off, else 0.9.
+        assert!(close(of(&[0.9], &[0]).calibration_floor, 2.0 * 0.9 * 0.1));
+        assert!(close(of(&[1.0; 20], &[0; 20]).calibration_floor, 0.0));
+        // Two of 0.6 in one bin: all four outcomes.
+        let two = (0.36 * 0.8 + 0.48 * 0.2 + 0.16 * 1.2) / 2.0;
+        assert!(close(of(&[0.6; 2], &[0; 2]).calibration_floor, two));
+        // The exact numbers go over into the limit, and fall with the root of the samples.
+        let (few, many) = (mean_gap(&[0.7; MANY]), mean_gap(&[0.7; MANY + 1]));
+        assert!((few / many - 1.0).abs() < 1e-3, "{few} {many}");
+        let of_all = |n: usize| of(&vec![0.8; n], &vec![0; n]).calibration_floor;
+        assert!((of_all(100) / of_all(400) - 2.0).abs() < 0.05);
+    }
+
+    #[test]
     fn a_class_held_for_impossible_costs_a_finite_loss() {
         assert!(close(of(&[1.0], &[1]).log_loss, -SMALLEST.ln()));
         assert!(of(&[1.0], &[0]).log_loss.abs() < 1e-12);
@@ -127,6 +178,7 @@ mod tests {
         assert!(close(of(&[0.9, 0.9], &[0, 0]).balanced_accuracy, 100.0));
         let none = of(&[], &[]);
         let all = [none.accuracy, none.balanced_accuracy, none.log_loss, none.calibration_error];
+        assert!(none.calibration_floor.is_nan());
         assert!(all.iter().all(|value| value.is_nan()), "{none:?}");
     }
 }

@@ -93,7 +93,7 @@ fn json_has_the_documented_fields() {
     let inspected = bench.json("inspect m.ssdl");
     assert_eq!(inspected["knobs"], fit["knobs"]);
     assert_eq!(inspected["objective"], fit["objective"]);
-    assert_eq!(inspected["prepare"], serde_json::json!(["standardise"]));
+    assert_eq!(inspected["prepare"], serde_json::json!(["standardise", "lift=5"]));
     assert_eq!(inspected["precision"], "f32");
 }
 

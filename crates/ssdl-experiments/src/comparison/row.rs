@@ -59,6 +59,9 @@ pub struct Row {
     /// Expected calibration error on the test samples, from 0 to 1.
     #[serde(default)]
     pub calibration_error: Option<f64>,
+    /// That of perfect probabilities on as many samples.
+    #[serde(default)]
+    pub calibration_floor: Option<f64>,
 }
 
 impl Record for Row {

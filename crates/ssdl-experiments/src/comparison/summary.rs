@@ -30,6 +30,7 @@ pub(super) fn table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Option<Tab
         "at worst",
         "to the best baseline, at worst",
         "calibration error",
+        "if perfect",
         "log-loss",
     ];
     let mut columns: Vec<String> = columns.map(str::to_owned).to_vec();
@@ -63,6 +64,7 @@ pub(super) fn table(plan: &Plan, rows: &[Row], contenders: &[Row]) -> Option<Tab
             worst(&ahead),
             worst(&baseline),
             number(over_places(|row| row.calibration_error)),
+            number(over_places(|row| row.calibration_floor)),
             number(over_places(|row| row.log_loss)),
             loss.map_or_else(dash, |d| format!("{:+.3}", d.mean)),
         ];

@@ -71,6 +71,7 @@ impl Task<'_> {
             balanced_accuracy: None,
             log_loss: None,
             calibration_error: None,
+            calibration_floor: None,
         }
     }
 
@@ -143,6 +144,7 @@ impl Task<'_> {
             balanced_accuracy: known(measures.balanced_accuracy),
             log_loss: known(measures.log_loss),
             calibration_error: known(measures.calibration_error),
+            calibration_floor: known(measures.calibration_floor),
             fit_seconds: round(fit_seconds, 4),
             predict_seconds: round(predict_seconds, 4),
             peak_bytes,
@@ -190,6 +192,7 @@ impl Task<'_> {
             balanced_accuracy: some(measures.balanced_accuracy),
             log_loss: some(measures.log_loss),
             calibration_error: some(measures.calibration_error),
+            calibration_floor: some(measures.calibration_floor),
             fit_seconds: round(known.fit_seconds, 4),
             predict_seconds: round(known.predict_seconds, 4),
             peak_bytes: peak(),

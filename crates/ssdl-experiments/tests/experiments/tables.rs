@@ -164,10 +164,11 @@ fn rows_measure_probabilities_and_files_without_the_columns_still_load() {
         assert!((balanced - (recalls[0] + recalls[1]) / 2.0).abs() < 0.1, "{row:?}");
         assert!(row.log_loss.unwrap() > 0.0, "{row:?}");
         assert!((0.0..=1.0).contains(&row.calibration_error.unwrap()), "{row:?}");
+        assert!((0.0..=0.5).contains(&row.calibration_floor.unwrap()), "{row:?}");
     }
     let path = folder.path().join("rows.csv");
     let text = std::fs::read_to_string(&path).unwrap();
-    let older = |line: &str| line.rsplitn(4, ',').last().unwrap().to_owned() + "\n";
+    let older = |line: &str| line.rsplitn(5, ',').last().unwrap().to_owned() + "\n";
     let older: String = text.lines().map(older).collect();
     assert!(older.lines().next().unwrap().ends_with(",version"), "{older}");
     std::fs::write(&path, &older).unwrap();
@@ -214,6 +215,7 @@ fn the_summary_compares_with_the_best_contender_of_each_split() {
         row.test_accuracy = 88.0 - 4.0 * uneven + 3.0 * nearest;
         row.log_loss = Some(0.7);
         row.calibration_error = Some(0.1 + 0.2 * uneven);
+        row.calibration_floor = Some(0.05);
     }
     assert!(contenders(&plan).unwrap().is_empty(), "there is no file yet");
     std::fs::write(folder.path().join("theirs.csv"), csv_of(&beside(&rows))).unwrap();
@@ -228,7 +230,15 @@ fn the_summary_compares_with_the_best_contender_of_each_split() {
     };
     assert_eq!(
         texts("ridge"),
-        ["-4.0", "-6.0 (uneven, two to one)", "-3.0 (uneven, even)", "0.200", "0.700", "+0.200"]
+        [
+            "-4.0",
+            "-6.0 (uneven, two to one)",
+            "-3.0 (uneven, even)",
+            "0.200",
+            "0.050",
+            "0.700",
+            "+0.200"
+        ]
     );
     assert_eq!(texts("nearest")[..2], ["-1.0", "-3.0 (uneven, two to one)"]);
     assert_eq!(texts("theirs")[..2], ["-10.0", "-20.0 (uneven, two to one)"]);

@@ -4,6 +4,13 @@
 //!
 //! with $z$ the scores, or the logarithms of votes. The slope $t$ and the floor ε are fitted to samples
 //! whose labels were hidden from the fit that scored them; the most likely class never changes.
+//!
+//! $$\min_{t,\varepsilon}\ -\sum_{i\text{ hidden}}\log p_{y_i}(x_i)
+//! +\frac{(\log t-\log t_0)^2}{2\sigma^2}.$$
+//!
+//! A dozen hidden labels that are all foretold would fit any steep slope, and a few that are not none at
+//! all; scores in units of their spread, though, deserve much the same slope on any data, which is what
+//! the second term says. With many labels it counts for nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +23,43 @@ const LEAST_VOTE: f64 = 1e-3;
 const SLOPES: usize = 40;
 const FIRST_SLOPE: f64 = 0.05;
 const STEP: f64 = 1.25;
+/// Probability of the best class of a typical sample, before labels say otherwise.
+const TYPICAL: f64 = 0.93;
 /// Floors that are tried, beside the one that the number of hidden labels supports.
 const FLOORS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 /// The floor where no label could be hidden, so that nothing is known about mistakes.
 const UNKNOWN: f64 = 0.05;
+
+/// What is expected of a slope before any label is hidden: its logarithm is normal around
+/// $\log t_0$ with deviation σ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    slope: f64,
+    deviation: f64,
+}
+
+impl Expected {
+    /// For scores in units of their spread: a typical sample, whose best score is one spread above the
+    /// mean and whose other scores are alike, belongs to the best class with 0.93,
+    /// $t_0=\frac{C-1}C\log\frac{0.93\,(C-1)}{0.07}$.
+    #[must_use]
+    pub fn of_scores(n_classes: usize) -> Self {
+        let others = (n_classes as f64 - 1.0).max(1.0);
+        let odds = TYPICAL / (1.0 - TYPICAL) * others;
+        Self { slope: others / (others + 1.0) * odds.ln(), deviation: 0.65 }
+    }
+
+    /// For logarithms of a mean of calibrated probabilities, which is less sure than it could be.
+    #[must_use]
+    pub fn of_means() -> Self {
+        Self { slope: 1.7, deviation: 0.3 }
+    }
+
+    /// How unexpected a slope is: $(\log t-\log t_0)^2/2\sigma^2$.
+    fn surprise(&self, slope: f64) -> f64 {
+        ((slope / self.slope).ln() / self.deviation).powi(2) / 2.0
+    }
+}
 
 /// How scores become probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,31 +79,28 @@ impl Calibration {
         Self { slope: None, floor: UNKNOWN, n_hidden: 0 }
     }
 
-    /// The slope and the floor with the least log-loss on hidden labels: `logits` is
-    /// $C\times M$, `truth` the class of each column. Cost: about 250 passes over the logits.
-    ///
-    /// Targets are softened as if each class had one more label among the hidden ones: a few labels
-    /// that are all predicted right do not prove certainty.
+    /// The slope and the floor with the least log-loss on hidden labels, near the slope that is
+    /// `expected`: `logits` is $C\times M$, `truth` the class of each column. Cost: about 250 passes
+    /// over the logits.
     #[must_use]
     #[inline(never)]
-    pub fn fit(logits: &Matrix<f64>, truth: &[usize]) -> Self {
+    pub fn fit(logits: &Matrix<f64>, truth: &[usize], expected: Expected) -> Self {
         let n = truth.len();
         if n == 0 || logits.rows() < 2 {
             return Self::unknown();
         }
+        // A few labels that are all foretold do not prove certainty.
         let least = 1.0 / (2.0 * (n as f64 + 1.0));
-        let soft = 1.0 / (n as f64 + logits.rows() as f64);
         let mut best = (f64::INFINITY, Self::unknown());
         let mut p = vec![0.0; logits.rows()];
         let slopes = (0..SLOPES).map(|at| FIRST_SLOPE * STEP.powi(at as i32));
         for slope in slopes {
             for floor in [least].into_iter().chain(FLOORS.into_iter().filter(|&f| f > least)) {
                 let calibration = Self { slope: Some(slope), floor, n_hidden: n };
-                let mut loss = 0.0;
+                let mut loss = expected.surprise(slope);
                 for (j, &class) in truth.iter().enumerate() {
                     calibration.of_logits(logits.column(j), &mut p);
-                    let all: f64 = p.iter().map(|p| p.ln()).sum();
-                    loss -= (1.0 - soft) * p[class].ln() + soft / p.len() as f64 * all;
+                    loss -= p[class].ln();
                 }
                 if loss < best.0 {
                     best = (loss, calibration);
@@ -176,7 +213,7 @@ mod tests {
     fn a_stretch_of_the_scores_is_undone() {
         for stretch in [0.2, 1.0, 8.0] {
             let (logits, truth) = honest(2003, stretch);
-            let found = Calibration::fit(&logits, &truth);
+            let found = Calibration::fit(&logits, &truth, Expected::of_scores(2));
             assert!(found.is_sound());
             for logit in [-1.5f64, -0.5, 1.0, 1.8] {
                 let mut p = [0.0; 2];
@@ -190,11 +227,43 @@ mod tests {
     #[test]
     fn few_labels_never_make_certain_and_none_leave_a_floor() {
         let logits = Matrix::from_fn(3, 6, |c, j| if c == j % 3 { 9.0 } else { -9.0 });
-        let found = Calibration::fit(&logits, &[0, 1, 2, 0, 1, 2]);
+        let found = Calibration::fit(&logits, &[0, 1, 2, 0, 1, 2], Expected::of_scores(3));
         let mut p = vec![0.0; 3];
         found.of_logits(&[1e6, -1e6, 0.0], &mut p);
         assert!(p[0] < 0.97 && p[1] > 0.005, "{p:?}");
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert_eq!(Calibration::fit(&Matrix::zeros(3, 0), &[]), Calibration::unknown());
+        let none = Calibration::fit(&Matrix::zeros(3, 0), &[], Expected::of_scores(3));
+        assert_eq!(none, Calibration::unknown());
+    }
+
+    #[test]
+    fn a_typical_sample_is_expected_to_be_right_with_the_same_probability_for_any_classes() {
+        for n_classes in [2usize, 3, 10, 100] {
+            let slope = Some(Expected::of_scores(n_classes).slope);
+            let plain = Calibration { slope, floor: 1e-12, n_hidden: 1 };
+            // The best score is one above the mean of all.
+            let others = -1.0 / (n_classes as f64 - 1.0);
+            let mut z = vec![others; n_classes];
+            z[0] = 1.0;
+            let mut p = vec![0.0; n_classes];
+            plain.of_logits(&z, &mut p);
+            assert!((p[0] - TYPICAL).abs() < 1e-9, "{n_classes} classes: {}", p[0]);
+        }
+    }
+
+    #[test]
+    fn a_few_labels_move_the_slope_a_little_and_many_decide_it() {
+        let expected = Expected::of_scores(2);
+        let slope = |n: usize, right: bool| {
+            let logits =
+                Matrix::from_fn(2, n, |c, j| if (c == j % 2) == right { 1.0 } else { -1.0 });
+            let truth: Vec<usize> = (0..n).map(|j| j % 2).collect();
+            Calibration::fit(&logits, &truth, expected).slope.expect("fitted")
+        };
+        // All foretold, or none: six labels leave both within reach of what is expected.
+        assert!(slope(6, true) < 3.0 * expected.slope && slope(6, true) >= 0.8 * expected.slope);
+        assert!(slope(6, false) < expected.slope);
+        assert!(slope(600, false) < 0.5 * slope(6, false));
+        assert!(slope(600, true) > slope(6, true));
     }
 }

@@ -57,19 +57,23 @@ pub fn softmax_curvature<T: Real>(weights: &Matrix<T>) -> f64 {
     0.5 * squared_norm(weights.as_slice())
 }
 
-/// Improves the weights ($p\times C$) for codes $p\times N$ of known classes. Cost $p^3$ once, $pC(N+p)$
+/// Improves the weights ($p\times C$) for codes $p\times N$ of known classes, each with a weight in the loss. Cost $p^3$ once, $pC(N+p)$
 /// per step; every step lowers the objective.
 ///
 /// # Errors
 /// If the system is not positive definite, which needs a ridge of zero or codes that are not finite.
 pub fn fit_softmax<T: Real>(
     codes: &Matrix<T>,
-    classes: &[usize],
+    (classes, counts): (&[usize], &[T]),
     ridge: f64,
     steps: usize,
     weights: &mut Matrix<T>,
 ) -> Result<()> {
-    let mut system = Matrix::of_product(codes.view(), codes.transposed());
+    let mut weighed = codes.clone();
+    for (j, count) in counts.iter().enumerate() {
+        weighed.column_mut(j).iter_mut().for_each(|a| *a *= count.sqrt());
+    }
+    let mut system = Matrix::of_product(weighed.view(), weighed.transposed());
     system.as_mut_slice().iter_mut().for_each(|s| *s *= T::of(0.5));
     let p = system.columns();
     let trace: T = (0..p).map(|k| system.column(k)[k]).sum();
@@ -84,7 +88,11 @@ pub fn fit_softmax<T: Real>(
     for _ in 0..steps {
         let mut shares = Matrix::of_product(weights.transposed(), codes.view());
         softmax(&mut shares);
-        classes.iter().enumerate().for_each(|(i, &class)| shares.column_mut(i)[class] -= T::one());
+        for (i, (&class, &count)) in classes.iter().zip(counts).enumerate() {
+            let column = shares.column_mut(i);
+            column[class] -= T::one();
+            column.iter_mut().for_each(|miss| *miss *= count);
+        }
         let mut slope = Matrix::of_product(codes.view(), shares.transposed());
         crate::matrix::axpy(T::of(ridge), weights.as_slice(), slope.as_mut_slice());
         factor.solve_in_place(&mut slope);
@@ -139,7 +147,7 @@ mod tests {
         let value = |w: &Matrix<f64>| loss(w, &codes, &classes) + 0.35 * w.squared_norm();
         let mut before = value(&weights);
         for _ in 0..400 {
-            fit_softmax(&codes, &classes, 0.7, 1, &mut weights).expect("definite");
+            fit_softmax(&codes, (&classes, &[1.0; 9]), 0.7, 1, &mut weights).expect("definite");
             let now = value(&weights);
             assert!(now <= before + 1e-12, "{before} {now}");
             before = now;

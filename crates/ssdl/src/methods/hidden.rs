@@ -4,8 +4,8 @@
 //! begin cold.
 
 use super::Learner;
-use crate::classifier::Calibration;
 use crate::classifier::svm::stratified_folds;
+use crate::classifier::{Calibration, Expected};
 use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
 use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -134,7 +134,11 @@ pub(super) fn calibrate<K: Learner, T: Real>(
         return Ok(Calibration::unknown());
     };
     match hidden.logits(method, given, turns) {
-        Ok(logits) => Ok(Calibration::fit(&logits, &hidden.truth(&given.labels)).stretched(spread)),
+        Ok(logits) => {
+            let expected = Expected::of_scores(logits.rows());
+            let truth = hidden.truth(&given.labels);
+            Ok(Calibration::fit(&logits, &truth, expected).stretched(spread))
+        }
         Err(Error::Cancelled) => Err(Error::Cancelled),
         // The fit with all labels is there: only what it can promise is less.
         Err(_) => Ok(Calibration::unknown()),

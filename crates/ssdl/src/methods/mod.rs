@@ -14,6 +14,7 @@ mod label_spreading;
 mod lc_ksvd;
 mod lc_rlsdla;
 mod linear_svm;
+mod logistic;
 mod nearest;
 mod ossdl;
 mod pssdl;

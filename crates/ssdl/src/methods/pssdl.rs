@@ -319,7 +319,9 @@ impl<'a, T: Real> State<'a, T> {
     fn update_classifier(&mut self, steps: usize) -> Result<()> {
         let known = self.codes.select_columns(&self.known);
         // The loss has a weight of its own in the codes, but not against the ridge.
-        fit_softmax(&known, &self.classes, self.knobs.ridge, steps, &mut self.weights)
+        let counts = vec![T::one(); self.classes.len()];
+        let known_classes = (self.classes.as_slice(), counts.as_slice());
+        fit_softmax(&known, known_classes, self.knobs.ridge, steps, &mut self.weights)
     }
 
     fn objective(&self) -> Objective {

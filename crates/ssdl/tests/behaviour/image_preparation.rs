@@ -10,8 +10,9 @@ use ssdl::samples::prepare::{Pipeline, StepChoice, known};
 use ssdl::{Error, Labels, Matrix, Model, Real, Result, Samples};
 
 /// Every step on images, alone and together; all fit images of 12x10.
-const PREPARATIONS: [&[&str]; 18] = [
+const PREPARATIONS: [&[&str]; 19] = [
     &["unskew"],
+    &["lift=5"],
     &["deskew"],
     &["gradients=9/4/2"],
     &["gradients=8/3/1"],

@@ -9,8 +9,11 @@ use crate::{Matrix, Real};
 
 /// Features whose ranges differ by more than this are not of one kind.
 const MAX_RATIO: f64 = 10.0;
-/// With fewer features, the length of a sample is part of what it says.
+/// With fewer features, the length of a sample is part of what it says, and a class may lie between
+/// others: a constant beside the features keeps both.
 const FEW: usize = 10;
+/// With fewer features of different kinds the constant still helps, though not the length itself.
+const SEVERAL: usize = 16;
 /// Smallest side of an image with gradients worth looking at.
 const MIN_SIDE: usize = 8;
 
@@ -40,15 +43,18 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
         return vec![&["scale=5"]];
     }
     let tails = (0..features.rows()).any(|i| long_tail(features, i).is_some());
-    let mut found: Vec<&[&str]> = match (are_alike(features), features.rows() < FEW) {
-        (true, false) => vec![&["scale=5"], &["standardise", "scale=5"]],
-        (false, false) => vec![&["standardise", "scale=5"]],
-        (true, true) => vec![&["standardise"], &["standardise", "scale=5"], &["scale=5"]],
-        (false, true) => vec![&["standardise"], &["standardise", "scale=5"]],
+    let mut found: Vec<&[&str]> = match (are_alike(features), features.rows()) {
+        (true, ..FEW) => vec![&["standardise", "lift=5"], &["scale=5"]],
+        (false, ..FEW) => vec![&["standardise", "lift=5"]],
+        (true, _) => vec![&["scale=5"], &["standardise", "scale=5"]],
+        (false, ..SEVERAL) => {
+            vec![&["standardise", "lift=5", "scale=5"], &["standardise", "scale=5"]]
+        }
+        (false, _) => vec![&["standardise", "scale=5"]],
     };
     if tails {
         found.push(if features.rows() < FEW {
-            &["unskew", "standardise"]
+            &["unskew", "standardise", "lift=5"]
         } else {
             &["unskew", "standardise", "scale=5"]
         });
@@ -102,7 +108,11 @@ mod tests {
         });
         assert_eq!(first(&table, None), "standardise,scale=5");
         let few = Matrix::from_fn(2, 50, |i, j| ((i * 7 + j * 13) % 11) as f64);
-        assert_eq!(first(&few, None), "standardise");
+        assert_eq!(first(&few, None), "standardise,lift=5");
+        let unlike = Matrix::from_fn(12, 50, |i, j| {
+            10f64.powi(i as i32 % 5) * ((i * 7 + j * 13) % 11) as f64
+        });
+        assert_eq!(first(&unlike, None), "standardise,lift=5,scale=5");
     }
 
     #[test]
@@ -114,6 +124,6 @@ mod tests {
                 assert!(steps.iter().all(|step| Kind::<f64>::named(step.name()).is_ok()));
             }
         }
-        assert_eq!(candidates(&long, None).len(), 2, "tails have a candidate of their own");
+        assert_eq!(candidates(&long, None).len(), 3, "tails have a candidate of their own");
     }
 }

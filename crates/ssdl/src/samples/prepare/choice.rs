@@ -115,6 +115,7 @@ mod tests {
             "scale=0.25",
             "standardise",
             "unskew",
+            "lift=5",
             "auto",
             "pca=300",
             "projection=540",
@@ -147,8 +148,8 @@ mod tests {
         assert_eq!(
             refusal("whiten"),
             "unknown preparation step `whiten`; \
-             known: scale=FACTOR, standardise, unskew, pca=COUNT, projection=COUNT, power=EXPONENT, deskew, \
-             gradients[=O/C/B[/VOTES]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
+             known: scale=FACTOR, standardise, unskew, lift=LENGTH, pca=COUNT, projection=COUNT, power=EXPONENT, \
+             deskew, gradients[=O/C/B[/VOTES]], logarithm[=STRENGTH], contrast[=INNER/OUTER], \
              resize=HEIGHTxWIDTH, join=[STEP,STEP | STEP]"
         );
     }
@@ -172,6 +173,7 @@ mod tests {
             "standardise=",
             "auto=1",
             "unskew=",
+            "lift=-1",
             "pca,3",
             "PCA=3",
             "deskew=1",

@@ -14,6 +14,7 @@ mod deskew;
 mod gradients;
 mod join;
 mod layout;
+mod lift;
 mod logarithm;
 mod pca;
 mod pipeline;
@@ -43,6 +44,7 @@ fn kinds<T: Real>() -> Vec<Kind<T>> {
         Kind::of::<scale::Scale>(scale::DESCRIPTION),
         Kind::of::<standardise::Standardise<T>>(standardise::DESCRIPTION),
         Kind::of::<unskew::Unskew<T>>(unskew::DESCRIPTION),
+        Kind::of::<lift::Lift<T>>(lift::DESCRIPTION),
         Kind::of::<pca::Pca<T>>(pca::DESCRIPTION),
         Kind::of::<projection::Projection<T>>(projection::DESCRIPTION),
         Kind::of::<power::Power>(power::DESCRIPTION),
