@@ -75,7 +75,7 @@ enum Pulling<'a, T> {
     Mixture {
         card: &'a Arc<Card>,
         it: Mixture<'a, T>,
-        references: References<T>,
+        references: Box<References<T>>,
         codes: CudaSlice<T>,
     },
 }
@@ -87,7 +87,7 @@ impl<'a, T: Multiplied> Pulling<'a, T> {
             Ties::Known(pull) => Self::Known(Anchored::new(card, pull)?),
             Ties::Mixture(it) => {
                 debug_assert_eq!(it.codes.rows(), p);
-                let references = References::new(card, it.training)?;
+                let references = Box::new(References::new(card, it.training)?);
                 Self::Mixture { card, it, references, codes: card.matrix(it.codes)? }
             }
         })
