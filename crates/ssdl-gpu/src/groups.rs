@@ -71,7 +71,7 @@ mod tests {
     fn rows(count: usize) -> (Vec<i64>, Vec<u32>) {
         let member = |m: usize, e: usize| match e {
             0 => m,
-            1 if m % 100 == 0 => 7,
+            1 if m.is_multiple_of(100) => 7,
             _ => (m * 31 + e * e * 7919 + (m ^ e) * 101) % count,
         };
         let mut all = Vec::new();
