@@ -14,11 +14,14 @@ use ssdl_label::Labelled;
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
 
+/// The program that fits nets and predicts with them.
+pub const PROGRAM_OF_NETS: &str = "ssdl-neural";
+
 /// Reads a model, in the precision it has.
 pub fn model(path: &Path) -> Outcome<AnyModel> {
     AnyModel::load(path).map_err(|error| match error {
         Error::Format { .. } if is_net(path) => Failure::Failed(format!(
-            "{}: is a net, not a model of ssdl; use the program that fitted it: `ssdl-neural predict`",
+            "{}: is a net, not a model of ssdl; use the program that fitted it: `{PROGRAM_OF_NETS} predict`",
             path.display()
         )),
         Error::Io { .. } | Error::Format { .. } => {
@@ -29,7 +32,7 @@ pub fn model(path: &Path) -> Outcome<AnyModel> {
 }
 
 /// Whether this is a net of `ssdl-neural`, whose files have the framing of a model file.
-fn is_net(path: &Path) -> bool {
+pub fn is_net(path: &Path) -> bool {
     let header = ssdl::model::load_arrays(path).map(|(header, _)| header).unwrap_or_default();
     let header: serde_json::Value = serde_json::from_str(&header).unwrap_or_default();
     header["format"] == "ssdl-net"

@@ -7,6 +7,7 @@ mod cancel;
 mod commands;
 mod device;
 mod failure;
+mod hand_over;
 mod input;
 mod memory;
 mod output;

@@ -19,7 +19,7 @@ use crate::args::{Answer, Common, Fit, Precision};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::progress::{FitCounter, ProgressView};
-use crate::{cancel, device, input, output, print};
+use crate::{cancel, device, hand_over, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -47,7 +47,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     input::check_set_once(&args.set)?;
     let requested = configuration(args)?;
     if let Some(other) = comparison::outsider(&requested.method) {
-        return Err(Failure::Misuse(other.hint("fit")));
+        return hand_over::to(other.program, Failure::Misuse(other.hint("fit")));
     }
     let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;

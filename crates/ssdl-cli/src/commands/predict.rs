@@ -12,7 +12,7 @@ use crate::args::{Common, Predict};
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{Sheet, counted, percent, seconds, tally};
-use crate::{device, input, output, print};
+use crate::{device, hand_over, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> Outcome {
@@ -26,7 +26,13 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     let mut inputs = vec![args.model.as_path(), args.data.data.as_path()];
     inputs.extend(args.data.labels.as_deref());
     output::check(&[file(args), args.codes.as_deref(), args.report.as_deref()], &inputs)?;
-    each_precision!(input::model(&args.model)?, model => predict(args, common, &model))
+    let model = match input::model(&args.model) {
+        Err(failure) if input::is_net(&args.model) => {
+            return hand_over::to(input::PROGRAM_OF_NETS, failure);
+        }
+        other => other?,
+    };
+    each_precision!(model, model => predict(args, common, &model))
 }
 
 /// The file for the labels, unless they go to stdout.

@@ -216,7 +216,6 @@ fn impossible_experiments_are_refused_in_one_line() {
         ("experiment plan.toml --data . --seeds 3..1", 2, "FROM..TO"),
         ("experiment laplacians --data . --again", 2, "graphs"),
         ("experiment digits --data . --methods CNN,ladder --out new.csv", 2, "ssdl-neural"),
-        ("fit flowers.csv --label-column kind --model m --method cnn", 2, "ssdl-neural fit"),
     ] {
         let ran = bench.run(arguments);
         assert_eq!(ran.code, Some(code), "{arguments}: {}", ran.stderr);

@@ -94,6 +94,32 @@ fn a_closed_pipe_is_not_a_failure() {
     }
 }
 
+/// The program where no other one can be found.
+fn without_nets(bench: &Bench, words: &[&str]) -> Ran {
+    let output = bench.command(words).env("PATH", bench.path("nothing")).output();
+    Ran::from(output.expect("it runs"))
+}
+
+#[cfg(unix)]
+#[test]
+fn nets_are_handed_over_to_their_program_where_it_is_installed() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = fitted();
+    let fit = ["fit", "test.csv", "--model", "m", "--method", "cnn", "--set", "epochs=3"];
+    let ran = without_nets(&bench, &fit);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("`ssdl-neural fit`"), "{}", ran.stderr);
+    std::fs::create_dir(bench.path("programs")).expect("a folder");
+    bench.write("programs/ssdl-neural", "#!/bin/sh\necho \"asked: $*\"\nexit 7\n");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(bench.path("programs/ssdl-neural"), mode).expect("executable");
+    let path = format!("{}:/usr/bin:/bin", bench.path("programs").display());
+    let ran = Ran::from(bench.command(fit).env("PATH", path).output().expect("it runs"));
+    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    assert_eq!(ran.stdout.trim(), format!("asked: {}", fit.join(" ")));
+    assert!(!bench.exists("m"));
+}
+
 #[test]
 fn a_net_is_named_with_the_program_that_reads_it() {
     let bench = fitted();
@@ -102,9 +128,10 @@ fn a_net_is_named_with_the_program_that_reads_it() {
     let net = bench.path("digits.net");
     ssdl::model::save_arrays(&net, "{\"format\": \"ssdl-net\"}", &[&array("weight")])
         .expect("saved");
-    for command in ["predict digits.net test.csv", "inspect digits.net"] {
-        bench.refused(1, command, &["digits.net: is a net", "`ssdl-neural predict`"]);
-    }
+    bench.refused(1, "inspect digits.net", &["digits.net: is a net", "`ssdl-neural predict`"]);
+    let ran = without_nets(&bench, &["predict", "digits.net", "test.csv"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("`ssdl-neural predict`"), "{}", ran.stderr);
     ssdl::model::save_arrays(&net, "{\"format\": \"other\"}", &[&array("weight")]).expect("saved");
     bench.refused(1, "predict digits.net test.csv", &["give a model saved by `ssdl fit`"]);
 }

@@ -44,8 +44,10 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
     }
     let tails = (0..features.rows()).any(|i| long_tail(features, i).is_some());
     let mut found: Vec<&[&str]> = match (are_alike(features), features.rows()) {
-        (true, ..FEW) => vec![&["standardise", "lift=5"], &["scale=5"]],
-        (false, ..FEW) => vec![&["standardise", "lift=5"]],
+        (true, ..FEW) if have_a_zero(features) => {
+            vec![&["standardise", "lift=5"], &["scale=5"]]
+        }
+        (_, ..FEW) => vec![&["standardise", "lift=5"]],
         (true, _) => vec![&["scale=5"], &["standardise", "scale=5"]],
         (false, ..SEVERAL) => {
             vec![&["standardise", "lift=5", "scale=5"], &["standardise", "scale=5"]]
@@ -60,6 +62,12 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
         });
     }
     found
+}
+
+/// Whether zero means the same for all, as for lengths and counts: then the direction of a raw sample says
+/// something, though it has few features.
+fn have_a_zero<T: Real>(features: &Matrix<T>) -> bool {
+    features.as_slice().iter().all(|value| *value >= T::zero())
 }
 
 /// Whether the features are of one kind, such as pixels: their ranges are much the same.
@@ -109,6 +117,9 @@ mod tests {
         assert_eq!(first(&table, None), "standardise,scale=5");
         let few = Matrix::from_fn(2, 50, |i, j| ((i * 7 + j * 13) % 11) as f64);
         assert_eq!(first(&few, None), "standardise,lift=5");
+        assert_eq!(candidates(&few, None).len(), 2, "lengths may be taken as they are");
+        let around = Matrix::from_fn(2, 50, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0);
+        assert_eq!(candidates(&around, None).len(), 1, "the direction from nowhere says nothing");
         let unlike = Matrix::from_fn(12, 50, |i, j| {
             10f64.powi(i as i32 % 5) * ((i * 7 + j * 13) % 11) as f64
         });
