@@ -8,14 +8,12 @@ use ssdl::samples::prepare::StepChoice;
 use ssdl::sparse::Csr;
 use ssdl::{AnyModel, Error, Labels, Matrix, Model, Real, Samples};
 use ssdl_data::{Block, Format, ReadOptions, Table};
+use ssdl_experiments::comparison::PROGRAM_OF_NETS;
 use ssdl_experiments::tune::Configuration;
 use ssdl_label::Labelled;
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
-
-/// The program that fits nets and predicts with them.
-pub const PROGRAM_OF_NETS: &str = "ssdl-neural";
 
 /// Reads a model, in the precision it has.
 pub fn model(path: &Path) -> Outcome<AnyModel> {

@@ -85,11 +85,7 @@ impl<T: Multiplied> Engine<T> for Gpu {
 }
 
 /// The first entries of an array; one without any has room for one.
-pub(crate) fn listed<T: DeviceRepr + Pod>(
-    card: &Card,
-    array: &CudaSlice<T>,
-    count: usize,
-) -> Result<Vec<T>> {
+fn listed<T: DeviceRepr + Pod>(card: &Card, array: &CudaSlice<T>, count: usize) -> Result<Vec<T>> {
     match count {
         0 => Ok(Vec::new()),
         _ => card.download(&array.slice(..count)),

@@ -83,7 +83,7 @@ pub(crate) fn search<T: Multiplied>(
 }
 
 /// Entries of a list of this many neighbours that each lane keeps.
-pub(crate) fn slots(k: usize) -> Result<usize> {
+fn slots(k: usize) -> Result<usize> {
     match (k + SPARE).div_ceil(32) {
         0 | 1 => Ok(1),
         2 => Ok(2),

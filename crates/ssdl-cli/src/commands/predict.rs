@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 use ssdl::{Model, Prediction, Real, each_precision};
 use ssdl_data::Table;
+use ssdl_experiments::comparison::PROGRAM_OF_NETS;
 
 use super::summary::MOST_CLASSES;
 use crate::args::{Common, Predict};
@@ -28,7 +29,7 @@ pub fn run(args: &Predict, common: &Common) -> Outcome {
     output::check(&[file(args), args.codes.as_deref(), args.report.as_deref()], &inputs)?;
     let model = match input::model(&args.model) {
         Err(failure) if input::is_net(&args.model) => {
-            return hand_over::to(input::PROGRAM_OF_NETS, failure);
+            return hand_over::to(PROGRAM_OF_NETS, failure);
         }
         other => other?,
     };

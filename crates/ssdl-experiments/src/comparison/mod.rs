@@ -9,7 +9,9 @@ mod summary;
 mod table;
 mod task;
 
-pub use outside::{Known, Outside, Outsider, Question, find as outsider, without_rows};
+pub use outside::{
+    Known, Outside, Outsider, PROGRAM_OF_NETS, Question, find as outsider, without_rows,
+};
 pub use plan::{Contenders, Data, Paper, Plan, Run, Split};
 pub use quick::Quick;
 pub use row::Row;

@@ -29,10 +29,13 @@ impl Outsider {
     }
 }
 
+/// The program that fits nets and predicts with them.
+pub const PROGRAM_OF_NETS: &str = "ssdl-neural";
+
 /// The methods of other programs that plans may name.
 const OUTSIDERS: [Outsider; 2] = [
-    Outsider { method: "cnn", program: "ssdl-neural", title: "convolutional network" },
-    Outsider { method: "ladder", program: "ssdl-neural", title: "Ladder network" },
+    Outsider { method: "cnn", program: PROGRAM_OF_NETS, title: "convolutional network" },
+    Outsider { method: "ladder", program: PROGRAM_OF_NETS, title: "Ladder network" },
 ];
 
 /// The method of another program that has this name.
