@@ -166,7 +166,8 @@ class Plan:
     preparation: dict[str, Any]
     cuts: bytes | None
     n_parts: int
-    # None: no graph.
+    # "mixtures" for codes, "neighbours" for labels to follow; without neighbours there is no graph.
+    kind: str
     n_neighbors: int | None
     approximate: bool
     # Cuts and leaves of each tree; none: every part searches every other.
@@ -198,13 +199,23 @@ def divide(chunks: Chunks, plan: Plan) -> Divided:
     drafts = []
     for at, piece in enumerate(pieces):
         others = [
-            submit(client, _parts.touching, rows[of], chunks.dtype, *_span(starts, at), name="ties")
+            submit(
+                client,
+                _parts.touching,
+                plan.kind,
+                rows[of],
+                chunks.dtype,
+                *_span(starts, at),
+                name="ties",
+            )
             for of in range(count)
             if rows is not None and of != at
         ]
         own = None if rows is None else rows[at]
         drafts.append(
-            submit(client, _parts.make, piece, own, others, starts[at], kept, name="draft")
+            submit(
+                client, _parts.make, plan.kind, piece, own, others, starts[at], kept, name="draft"
+            )
         )
     needs = [submit(client, _parts.needs, draft, starts, name="needs") for draft in drafts]
     parts = [
@@ -263,6 +274,7 @@ def _graph(client: Client, pieces: list[Future], starts: list[int], plan: Plan) 
             submit(
                 client,
                 _parts.graph_rows,
+                plan.kind,
                 piece,
                 places,
                 lent,

@@ -192,6 +192,7 @@ def lend(piece: Piece, places: Whole, first: int) -> tuple[Whole, NDArray[Any]]:
 
 
 def graph_rows(
+    kind: str,
     piece: Piece,
     places: Whole,
     lent: list[tuple[Whole, NDArray[Any]]],
@@ -206,27 +207,27 @@ def graph_rows(
     order = np.argsort(known, kind="stable")
     local = order[np.searchsorted(known[order], places)]
     queries, places = aligned(piece.samples), aligned(places)
-    return _ssdl.part_rows(aligned(table), queries, local, places, first, total, threads)
+    return _ssdl.part_rows(kind, aligned(table), queries, local, places, first, total, threads)
 
 
-def touching(rows: bytes, precision: str, start: int, stop: int) -> bytes:
+def touching(kind: str, rows: bytes, precision: str, start: int, stop: int) -> bytes:
     """The rows of the graph in which samples of another part appear."""
-    return _ssdl.part_touching(rows, precision, start, stop)
+    return _ssdl.part_touching(kind, rows, precision, start, stop)
 
 
 def make(
-    piece: Piece, rows: bytes | None, others: list[bytes], first: int, kept: Whole
+    kind: str, piece: Piece, rows: bytes | None, others: list[bytes], first: int, kept: Whole
 ) -> _ssdl.Part:
     """A part; the model keeps the samples with the row numbers ``kept``, ascending."""
     at = np.searchsorted(kept, piece.rows)
     here = np.flatnonzero(kept[np.minimum(at, len(kept) - 1)] == piece.rows)
-    graph = None if rows is None else (rows, others)
+    graph = None if rows is None else (kind, rows, others)
     both = (at[here].tolist(), here.tolist())
     return _ssdl.Part(aligned(piece.samples), aligned(piece.labels), graph, first, both)
 
 
 def needs(part: _ssdl.Part, starts: list[int]) -> list[list[int]]:
-    """For each part, the places of its samples whose codes this part needs."""
+    """For each part, the places of its samples whose codes or scores this part needs."""
     return [part.needs(start, stop) for start, stop in zip(starts, starts[1:], strict=False)]
 
 
@@ -236,7 +237,7 @@ def sending(part: _ssdl.Part, needed: list[list[list[int]]], at: int) -> _ssdl.P
 
 
 def outgoing(part: _ssdl.Part, before: tuple[bytes, bytes], to: int) -> bytes:
-    """The codes that another part needs."""
+    """The codes or scores that another part needs."""
     return part.outgoing(before[0], to)
 
 

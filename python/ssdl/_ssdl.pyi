@@ -71,7 +71,7 @@ class Part:
         self,
         samples: Real,
         labels: NDArray[np.int64],
-        graph: tuple[bytes, list[bytes]] | None,
+        graph: tuple[str, bytes, list[bytes]] | None,
         first: int,
         kept: tuple[list[int], list[int]],
     ) -> None: ...
@@ -94,6 +94,7 @@ def part_listed(
     table: Real, queries: Real, lists: NDArray[np.int64], n_neighbours: int, n_threads: int
 ) -> tuple[Real, NDArray[np.int64]]: ...
 def part_rows(
+    kind: str,
     table: Real,
     queries: Real,
     lists: NDArray[np.int64],
@@ -102,7 +103,7 @@ def part_rows(
     total: int,
     n_threads: int,
 ) -> bytes: ...
-def part_touching(rows: bytes, precision: str, start: int, stop: int) -> bytes: ...
+def part_touching(kind: str, rows: bytes, precision: str, start: int, stop: int) -> bytes: ...
 def prepare_chosen(
     samples: Real,
     labels: NDArray[np.int64],

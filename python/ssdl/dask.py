@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _division, _labels, _parts, _ssdl
 from ._crew import Checkpoint, Client, DaskCrew, submit
-from ._methods import SSDLGA, USSDL
+from ._methods import SSDLGA, USSDL, LabelSpreading
 from ._request import seed, shape, steps, threads
 from ._sklearn import BaseEstimator, ClassifierMixin
 from .errors import KnobError, SsdlError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ._base import FewLabelClassifier
     from ._types import Whole
 
-__all__ = ["DaskSSDLGA", "DaskUSSDL"]
+__all__ = ["DaskLabelSpreading", "DaskSSDLGA", "DaskUSSDL"]
 
 
 def _with_parameters(cls: type[DaskClassifier]) -> type[DaskClassifier]:
@@ -151,11 +151,6 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities of the classes, in the order of ``classes_``; lazily."""
         return self._each(X, "predict_proba", None, len(getattr(self, "classes_", ())))
 
-    def transform(self, X: Any) -> Any:
-        """Sparse codes of samples, as dense arrays; lazily."""
-        check_is_fitted(self, "local_")
-        return self._each(X, "transform", None, self.local_._model.n_atoms)
-
     def score(self, X: Any, y: Any, sample_weight: None = None) -> float:
         """Accuracy on the samples that have a label; computed at once, chunk by chunk."""
         check_is_fitted(self, "local_")
@@ -234,6 +229,10 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         names = inspect.signature(self._local).parameters
         return self._local(**{name: getattr(self, name) for name in names})
 
+    def _graph(self, local: Any) -> tuple[str, int | None]:
+        """The kind of graph over the parts, and its neighbours per sample; None without one."""
+        return "mixtures", local.n_neighbors if getattr(local, "manifold", 0) > 0 else None
+
     def _divide(
         self, client: Client, chunks: _division.Chunks, given: tuple[Any, Any, Any, Any]
     ) -> tuple[DaskCrew, tuple[dict[str, Any], list[Any]]]:
@@ -252,7 +251,8 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         )
         n_parts = self.n_parts or sum(client.nthreads().values())
         n_parts = max(1, min(n_parts, len(samples) // 2))
-        has_graph = getattr(local, "manifold", 0) > 0
+        kind, n_neighbors = self._graph(local)
+        has_graph = n_neighbors is not None
         search = getattr(local, "neighbours", "auto")
         is_large = chunks.n_samples > _division.ALL_UP_TO
         prepared = _ssdl.prepare_apply(samples, preparation, n_threads)
@@ -262,7 +262,8 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
             preparation=preparation,
             cuts=_ssdl.part_cuts(prepared, n_parts, None, n_threads) if by_cuts else None,
             n_parts=n_parts,
-            n_neighbors=local.n_neighbors if has_graph else None,
+            kind=kind,
+            n_neighbors=n_neighbors,
             approximate=search == "approximate" or (search == "auto" and is_large),
             forest=_division.forest(prepared, chunks.n_samples, n_pieces, n_threads)
             if has_graph and search != "exact"
@@ -325,18 +326,49 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
+class DaskCoder(DaskClassifier):
+    """Base of those that code samples."""
+
+    def transform(self, X: Any) -> Any:
+        """Sparse codes of samples, as dense arrays; lazily."""
+        check_is_fitted(self, "local_")
+        return self._each(X, "transform", None, self.local_._model.n_atoms)
+
+
 @_with_parameters
-class DaskSSDLGA(DaskClassifier):
+class DaskSSDLGA(DaskCoder):
     """SSDL-GA on a cluster; see :class:`ssdl.SSDLGA` for its parameters."""
 
     _local = SSDLGA
 
 
 @_with_parameters
-class DaskUSSDL(DaskClassifier):
+class DaskUSSDL(DaskCoder):
     """USSDL on a cluster; see :class:`ssdl.USSDL` for its parameters."""
 
     _local = USSDL
+
+
+@_with_parameters
+class DaskLabelSpreading(DaskClassifier):
+    """Label spreading on a cluster; see :class:`ssdl.LabelSpreading` for its parameters.
+
+    Each part has its rows of the graph and the scores of its samples, and gets those of its foreign
+    neighbours before every product with the graph. It takes no checkpoints: a fit that was
+    interrupted begins anew.
+    """
+
+    _local = LabelSpreading
+
+    def _graph(self, local: Any) -> tuple[str, int | None]:
+        return "neighbours", local.n_neighbors
+
+    def _check(self) -> None:
+        super()._check()
+        if self.checkpoint is not None:
+            raise KnobError(
+                f"checkpoint is {self.checkpoint!r}; allowed: None: label spreading takes none"
+            )
 
 
 def blocks_of(X: Any) -> list[Any]:

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use ssdl::fit::parts::{Cuts, Rows as GraphRows};
+use ssdl::fit::spreading::Edges;
 use ssdl::graph::Search;
 use ssdl::graph::blocks::{Found, NO_COLUMN, mixtures_from, nearest_in_block, nearest_listed};
 use ssdl::{Matrix, Result, threads};
@@ -128,11 +129,13 @@ fn as_arrays(
     Ok((rows(py, distances)?, places.into_any()))
 }
 
-/// The rows of an LLE graph of these samples: `lists` are rows of `table`, `places` the same samples among all.
+/// The rows of a graph of these samples, of `mixtures` (LLE) or of `neighbours` with their distances: `lists` are rows
+/// of `table`, `places` the same samples among all.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call of Python")]
 pub fn part_rows<'py>(
     py: Python<'py>,
+    kind: &str,
     table: Rows<'py>,
     queries: Rows<'py>,
     lists: PyReadonlyArray2<'py, i64>,
@@ -146,14 +149,14 @@ pub fn part_rows<'py>(
         array.as_array().iter().map(|&place| place as u32).collect()
     };
     let (lists, places) = (as_places(&lists), as_places(&places));
-    let bytes = each_rows!(table, own => rows_in(py, &own, queries, (k, lists, places), (first, total), n_threads))?;
+    let bytes = each_rows!(table, own => rows_in(py, kind, (&own, queries), (k, lists, places), (first, total), n_threads))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
 fn rows_in<T: Precise>(
     py: Python<'_>,
-    table: &PyReadonlyArray2<'_, T>,
-    queries: Rows<'_>,
+    kind: &str,
+    (table, queries): (&PyReadonlyArray2<'_, T>, Rows<'_>),
     (k, lists, places): (usize, Vec<u32>, Vec<u32>),
     (first, total): (usize, usize),
     n_threads: usize,
@@ -167,23 +170,30 @@ fn rows_in<T: Precise>(
     if !is_sound {
         return Err(PyValueError::new_err("neighbours do not fit the samples"));
     }
-    Ok(py.detach(|| {
-        let weights = threads::run(n_threads, || mixtures_from(&table, &queries, k, lists));
-        GraphRows::of_mixtures(first, total, k, (&places, &weights)).to_bytes()
-    }))
+    let both = (&table, &queries);
+    let make = || match kind {
+        "neighbours" => Edges::of_lists(both, k, (&lists, &places), first).to_bytes(),
+        _ => {
+            let weights = mixtures_from(&table, &queries, k, lists);
+            GraphRows::of_mixtures(first, total, k, (&places, &weights)).to_bytes()
+        }
+    };
+    Ok(py.detach(|| threads::run(n_threads, make)))
 }
 
-/// Those of the rows in which a place from `start` to `stop` appears.
+/// Those of the rows in which a place from `start` to `stop` appears; of neighbours, the edges that lead there.
 #[pyfunction]
 pub fn part_touching<'py>(
     py: Python<'py>,
+    kind: &str,
     rows: &[u8],
     precision: &str,
     start: usize,
     stop: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let chosen = match precision {
-        "float32" => {
+    let chosen = match (kind, precision) {
+        ("neighbours", _) => Edges::from_bytes(rows).map(|it| it.touching(start..stop).to_bytes()),
+        (_, "float32") => {
             GraphRows::<f32>::from_bytes(rows).map(|it| it.touching(start..stop).to_bytes())
         }
         _ => GraphRows::<f64>::from_bytes(rows).map(|it| it.touching(start..stop).to_bytes()),

@@ -6,8 +6,9 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use ssdl::fit::parts::{Crew, Part, Place, Round, Rows as GraphRows};
+use ssdl::fit::parts::{Crew, Part, PartGraph, Place, Round, Rows as GraphRows};
 use ssdl::fit::preparation;
+use ssdl::fit::spreading::Edges;
 use ssdl::samples::prepare::{Pipeline, StepChoice};
 use ssdl::{Error, Labels, Result, threads};
 
@@ -43,16 +44,19 @@ type Pickled<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
 /// State and reply of a step.
 type Taken<'py> = (Option<Bound<'py, PyBytes>>, Bound<'py, PyBytes>);
 
+/// The kind of a graph, the rows of own samples, and those of others that touch them.
+type GraphBytes = (String, PyBackedBytes, Vec<PyBackedBytes>);
+
 #[pymethods]
 impl PyPart {
     /// From prepared samples with their classes (negative if unlabelled), the rows of the graph that touch
-    /// them, the place of the first, and what the model keeps: places there, rows here.
+    /// them (`mixtures`, or `neighbours` for labels to spread), the place of the first, and what the model keeps: places there, rows here.
     #[new]
     fn new(
         py: Python<'_>,
         samples: Rows<'_>,
         labels: PyReadonlyArray1<'_, i64>,
-        graph: Option<(PyBackedBytes, Vec<PyBackedBytes>)>,
+        graph: Option<GraphBytes>,
         first: usize,
         kept: (Vec<u32>, Vec<u32>),
     ) -> PyResult<Self> {
@@ -147,22 +151,25 @@ impl PyPart {
 fn build<T: Precise>(
     samples: &PyReadonlyArray2<'_, T>,
     assigned: Vec<Option<usize>>,
-    graph: Option<(PyBackedBytes, Vec<PyBackedBytes>)>,
+    graph: Option<GraphBytes>,
     first: usize,
     kept: (Vec<u32>, Vec<u32>),
 ) -> PyResult<Result<Part<T>>> {
     let samples = columns(samples)?;
     let places = first..first + samples.columns();
-    let built = || {
-        let graph = match &graph {
-            Some((own, others)) => {
-                let others = others.iter().map(|bytes| GraphRows::from_bytes(bytes));
-                Some((GraphRows::from_bytes(own)?, others.collect::<Result<Vec<_>>>()?))
-            }
-            None => None,
-        };
-        let graph = graph.as_ref().map(|(own, others)| (own, others.as_slice()));
-        Part::new(samples, assigned, graph, Place { places, kept })
+    let place = Place { places, kept };
+    let built = || match &graph {
+        None => Part::new(samples, assigned, PartGraph::Without, place),
+        Some((kind, own, others)) if kind == "neighbours" => {
+            let others = others.iter().map(|bytes| Edges::from_bytes(bytes));
+            let (own, others) = (Edges::from_bytes(own)?, others.collect::<Result<Vec<_>>>()?);
+            Part::new(samples, assigned, PartGraph::Neighbours(&own, &others), place)
+        }
+        Some((_, own, others)) => {
+            let others = others.iter().map(|bytes| GraphRows::from_bytes(bytes));
+            let (own, others) = (GraphRows::from_bytes(own)?, others.collect::<Result<Vec<_>>>()?);
+            Part::new(samples, assigned, PartGraph::Mixtures(&own, &others), place)
+        }
     };
     Ok(built())
 }

@@ -11,6 +11,7 @@ use std::hint::black_box;
 use crate::codes::{Coder, Coordinate, Encoder};
 use crate::fit::DictionaryLearner;
 use crate::fit::parts::{Cuts, InProcess, Part, Rows};
+use crate::fit::spreading::Edges;
 use crate::graph::blocks::{mixtures_from, nearest_in_block, nearest_listed};
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
@@ -97,6 +98,8 @@ fn each<T: Real>() {
         Rows::<T>::to_bytes as *const (),
         Rows::<T>::from_bytes as *const (),
         InProcess::<T>::new as *const (),
+        InProcess::<T>::of_neighbours as *const (),
+        Edges::of_lists::<T> as *const (),
         nearest_in_block::<T> as *const (),
         nearest_listed::<T> as *const (),
         mixtures_from::<T> as *const (),

@@ -12,6 +12,7 @@ mod memory;
 mod objective;
 pub mod preparation;
 mod solver;
+pub mod spreading;
 mod svm;
 mod turns;
 mod watch;

@@ -228,6 +228,12 @@ impl<T: Real> Attachment<T> {
         Self { rule, scale: 1.0, memory: Vec::new(), recall: None, index: Index::default() }
     }
 
+    /// A rule that needs a number for each training sample.
+    #[must_use]
+    pub(crate) fn remembering(rule: Rule, memory: Vec<T>) -> Self {
+        Self { memory, ..Self::new(rule) }
+    }
+
     /// The same rule, with new samples searched through an index where there is a recall.
     #[must_use]
     pub fn with_recall(self, recall: Option<f64>) -> Self {

@@ -79,6 +79,21 @@ pub fn nearest_listed<T: Real>(
     (k, found)
 }
 
+/// The squared distances between queries and the columns of `table` that are listed for them, `k` for each.
+pub(crate) fn listed_distances<T: Real>(
+    table: &Matrix<T>,
+    queries: &Matrix<T>,
+    (k, lists): (usize, &[u32]),
+) -> Vec<f64> {
+    let each = lists.par_chunks(k.max(1)).enumerate().with_min_len(64);
+    let distances = each.flat_map_iter(|(i, list)| {
+        let distance =
+            move |&j: &u32| squared_distance(queries.column(i), table.column(j as usize));
+        list.iter().map(distance)
+    });
+    distances.collect()
+}
+
 /// The weights with which each query is mixed from `k` columns of `table`, as an LLE graph does.
 #[must_use]
 #[inline(never)]

@@ -73,6 +73,11 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize, search: Sear
     Pairs { pairs, radii, recall }
 }
 
+/// For each sample the squared distance of its last neighbour, of `k`.
+pub(crate) fn radii_of<T: Real>(samples: &Matrix<T>, k: usize) -> Vec<T> {
+    nearest_pairs(samples, k, Search::Auto).radii
+}
+
 /// Heat weights of pairs $(i,j)$, $j<i$, with their squared distances: symmetric, and multiplied by
 /// $e^{d_{\min}^2/2\sigma^2}$ so that a narrow kernel does not underflow everywhere. The second value
 /// is $d_{\min}^2$: the weights of new samples must use the same.
@@ -80,9 +85,14 @@ pub(super) fn of_pairs<T: Real>(pairs: &[Vec<(usize, f64)>], width: f64) -> (Csr
     let least = pairs.iter().flatten().fold(f64::INFINITY, |least, (_, z)| least.min(*z));
     let shift = if least.is_finite() { least } else { 0.0 };
     let lower = pairs.iter().map(|row| {
-        let weigh = |(j, z): &(usize, f64)| (*j, T::of(exponent(*z, shift, width).exp()));
-        // Weights too small for the number type are no edges.
-        row.iter().map(weigh).filter(|(_, w)| *w >= T::min_positive_value()).collect::<Vec<_>>()
+        let weigh = |(j, z): &(usize, f64)| Some((*j, heat_weight(*z, shift, width)?));
+        row.iter().filter_map(weigh).collect::<Vec<_>>()
     });
     (Csr::from_rows(pairs.len(), lower).mirrored(), shift)
+}
+
+/// The weight of a pair at this squared distance; `None` if it is too small for the number type: no edge.
+pub(crate) fn heat_weight<T: Real>(squared: f64, shift: f64, width: f64) -> Option<T> {
+    let weight = T::of(exponent(squared, shift, width).exp());
+    (weight >= T::min_positive_value()).then_some(weight)
 }

@@ -28,6 +28,7 @@ pub use equal::Equal;
 pub use expressive::Expressive;
 pub use given::Given;
 pub use heat::Heat;
+pub(crate) use heat::{heat_weight, radii_of};
 pub use knobs::{GraphChoice, GraphKnobs, GraphSetters};
 pub use laplacian::Laplacian;
 pub(crate) use laplacian::combine;

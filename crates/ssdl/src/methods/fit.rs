@@ -122,7 +122,7 @@ fn learn<K: Learner, T: Real>(
     let sizes = given.sizes();
     if crew.is_some() && !knobs.can_be_in_parts() {
         return Err(Error::Samples(format!(
-            "`{}` cannot learn from samples in several parts; `ssdl-ga` and `ussdl` can",
+            "`{}` cannot learn from samples in several parts; `ssdl-ga`, `ussdl` and `label-spreading` can",
             K::DESCRIPTION.name
         )));
     }

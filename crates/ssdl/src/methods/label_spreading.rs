@@ -5,8 +5,13 @@
 
 use super::{Description, Learner, cut_neighbours};
 use crate::classifier::{Balance, BalanceKnobs, Decision, Spread, Vote, Voters, scale_columns};
+use crate::fit::parts::Crew;
+use crate::fit::spreading::{PairWeight, Spreading};
 use crate::fit::{Given, Learnt, Objective, Sizes, Stop, Turns};
-use crate::graph::{Connected, Equal, Graph, Heat, Neighbours, Search, Width};
+use crate::graph::{
+    Attachment, Connected, Equal, Graph, Heat, Neighbours, Rule, Search, Width, radii_of,
+};
+use crate::knobs::{Allowed, check};
 use crate::{Error, Matrix, Real, Result};
 
 crate::choice! {
@@ -84,6 +89,10 @@ impl Learner for LabelSpreading {
         !self.clamp
     }
 
+    fn can_be_in_parts(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, sizes: &Sizes) -> u64 {
         // The samples, arrays of the solver, what the search needs, and the graph: pairs with distances, weights, and the balanced ones, all with an index.
         let Sizes { n_features, n_samples, n_classes, .. } = *sizes;
@@ -105,6 +114,9 @@ impl Learner for LabelSpreading {
     /// A given graph must be one of affinities. Cost: $nN^2$ once for the neighbours, then $C$
     /// multiply-adds per edge and iteration.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        if let Some(crew) = given.crew {
+            return self.learn_in_parts(crew, given, turns);
+        }
         let Connected { laplacian, attachment } =
             turns.graph(self.max_iterations, |_| self.connect(given))?;
         let Some(weights) = laplacian.affinities() else {
@@ -114,32 +126,16 @@ impl Learner for LabelSpreading {
                     .into(),
             ));
         };
-        let Self { spreading, clamp, tolerance, max_iterations, .. } = *self;
-        let spread = Spread { spreading, clamp, tolerance, max_iterations };
-        let mut found = spread.spread_weighted(weights, &given.labels, &given.weights.of_samples);
-        if !found.converged {
-            turns.notice(&format!(
-                "the solver stopped after {max_iterations} iterations before it converged; raise \
-                 max_iterations or tolerance"
-            ));
-        }
+        let mut found =
+            self.spread().spread_weighted(weights, &given.labels, &given.weights.of_samples);
+        self.tell(found.converged, (found.unreached.len(), given.labels.len()), turns);
         if !found.unreached.is_empty() {
-            turns.notice(&format!(
-                "no label reaches {} of {} samples; each takes the label of the nearest labelled \
-                 sample",
-                found.unreached.len(),
-                given.labels.len()
-            ));
             follow_nearest(given, &found.unreached, &mut found.shares);
         }
         if let Some(balance) = Balance::new(&self.shares, &given.samples, &given.labels)? {
             move_shares(&balance, &given.labels.unlabelled(), &mut found.shares);
         }
-        let objective = Objective::new([
-            ("manifold", found.roughness),
-            ("discrimination", (1.0 - spreading) / spreading * found.misfit),
-        ]);
-        turns.end(found.iterations, objective);
+        turns.end(found.iterations, self.objective(found.roughness, found.misfit));
         let vote = Vote { shares: found.shares, voters: Voters::All, weights: None, attachment };
         let stop = if found.converged { Stop::Converged } else { Stop::Limit };
         Ok(Learnt::without_atoms(Decision::vote(vote), stop))
@@ -147,6 +143,76 @@ impl Learner for LabelSpreading {
 }
 
 impl LabelSpreading {
+    fn spread(&self) -> Spread {
+        let Self { spreading, clamp, tolerance, max_iterations, .. } = *self;
+        Spread { spreading, clamp, tolerance, max_iterations }
+    }
+
+    fn objective(&self, roughness: f64, misfit: f64) -> Objective {
+        let discrimination = (1.0 - self.spreading) / self.spreading * misfit;
+        Objective::new([("manifold", roughness), ("discrimination", discrimination)])
+    }
+
+    /// What the user should know of the solution.
+    fn tell(&self, converged: bool, (unreached, all): (usize, usize), turns: &mut Turns<'_>) {
+        if !converged {
+            let limit = self.max_iterations;
+            turns.notice(&format!(
+                "the solver stopped after {limit} iterations before it converged; raise \
+                 max_iterations or tolerance"
+            ));
+        }
+        if unreached > 0 {
+            turns.notice(&format!(
+                "no label reaches {unreached} of {all} samples; each takes the label of the nearest \
+                 labelled sample"
+            ));
+        }
+    }
+
+    /// The same where the samples lie in several parts: those given are the ones that the model keeps. The width
+    /// comes from these, and new samples are tied to these.
+    fn learn_in_parts<T: Real>(
+        &self,
+        crew: &dyn Crew,
+        given: &Given<'_, T>,
+        turns: &mut Turns<'_>,
+    ) -> Result<Learnt<T>> {
+        let (n_neighbors, n_kept) = (self.n_neighbors, given.labels.len());
+        let mut parts = Spreading::new(crew, given.labels.classes().len());
+        let (weight, rule) = turns.graph(self.max_iterations, |_| {
+            Ok(match self.kernel {
+                Kernel::Heat => {
+                    check("width", self.width, Allowed::Above(0.0))?;
+                    let (width, shift) = (self.width.resolve(&given.samples), parts.least()?);
+                    let rule = Rule::Heat { n_neighbors, width, shift };
+                    (PairWeight::Heat { width, shift }, rule)
+                }
+                Kernel::Neighbours => {
+                    (PairWeight::One, Rule::Neighbours { n_neighbors, both_ways: true })
+                }
+            })
+        })?;
+        let (known, classes) = given.labelled();
+        let of_classes = &given.weights.of_classes;
+        let found = parts.spread(&self.spread(), weight, of_classes, (known, &classes))?;
+        self.tell(found.converged, (found.n_unreached, crew.counts().0), turns);
+        if let Some(balance) = Balance::new(&self.shares, &given.samples, &given.labels)? {
+            parts.balance(&balance)?;
+        }
+        let (shares, radii) = parts.kept(n_kept)?;
+        turns.end(found.iterations, self.objective(found.roughness, found.misfit));
+        // Where the model keeps fewer, a sample's neighbours among those lie farther.
+        let memory = match n_kept == crew.counts().0 {
+            true => radii,
+            false => radii_of(&given.samples, n_neighbors),
+        };
+        let attachment = Attachment::remembering(rule, memory);
+        let vote = Vote { shares, voters: Voters::All, weights: None, attachment };
+        let stop = if found.converged { Stop::Converged } else { Stop::Limit };
+        Ok(Learnt::without_atoms(Decision::vote(vote), stop))
+    }
+
     fn connect<T: Real>(&self, given: &Given<'_, T>) -> Result<Connected<T>> {
         let Self { n_neighbors, width, neighbours: search, .. } = *self;
         match (given.graph, self.kernel) {

@@ -31,4 +31,5 @@ mod omp_stages;
 mod on_disk;
 mod peers;
 mod small_fit;
+mod spread_in_parts;
 mod svm;

@@ -1,18 +1,20 @@
 //! Who carries the parts: this process, or others by whatever means they have.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
-use super::part::{Part, Place};
+use super::part::{Part, PartGraph, Place};
 use super::rows::Rows;
 use super::wire::damaged;
-use crate::graph::Laplacian;
+use crate::fit::spreading::Edges;
+use crate::graph::{Laplacian, Neighbours};
 use crate::sparse::Csr;
 use crate::{Error, Matrix, Real, Result};
 
 /// How a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Whether each part first gets the codes of its halo.
+    /// Whether each part first gets the codes or scores of its halo.
     pub exchanges: bool,
     /// Whether the states of the parts are others after it.
     pub changes: bool,
@@ -68,6 +70,88 @@ impl<T: Real> InProcess<T> {
         graph: Option<&Laplacian<T>>,
         part_of: &[usize],
     ) -> Result<Self> {
+        let divided = Divided::new(part_of);
+        let factor = graph.map(factor_of).transpose()?;
+        let Some(factor) = factor else {
+            return Self::assemble((samples, assigned), &divided, |part, place| {
+                Part::new(part.0, part.1, PartGraph::Without, place)
+            });
+        };
+        let rows_of = |own: &[usize]| {
+            let rows = own.iter().map(|&j| factor.row(j).map(|(i, w)| (divided.place_of[i], w)));
+            Rows::new(Csr::from_rows(part_of.len(), rows))
+        };
+        let rows: Vec<Rows<T>> = divided.members.iter().map(|own| rows_of(own)).collect();
+        Self::assemble((samples, assigned), &divided, |part, place| {
+            let others = divided.others(&place.places, &rows);
+            let others: Vec<_> = others.map(|rows| rows.touching(place.places.clone())).collect();
+            let own = &rows[divided.part_at(place.places.start)];
+            Part::new(part.0, part.1, PartGraph::Mixtures(own, &others), place)
+        })
+    }
+
+    /// The same for labels to spread: `neighbours` are those of each sample among all.
+    ///
+    /// # Errors
+    /// If sizes do not fit.
+    #[inline(never)]
+    pub fn of_neighbours(
+        samples: &Matrix<T>,
+        assigned: &[Option<usize>],
+        neighbours: &Neighbours,
+        part_of: &[usize],
+    ) -> Result<Self> {
+        let (divided, k) = (Divided::new(part_of), neighbours.k());
+        let edges_of = |(part, own): (usize, &Vec<usize>)| {
+            let lists: Vec<u32> =
+                own.iter().flat_map(|&j| neighbours.of(j).iter().copied()).collect();
+            let places: Vec<u32> =
+                lists.iter().map(|&j| divided.place_of[j as usize] as u32).collect();
+            let first = divided.starts[part];
+            Edges::of_lists((samples, &samples.select_columns(own)), k, (&lists, &places), first)
+        };
+        let edges: Vec<Edges> = divided.members.iter().enumerate().map(edges_of).collect();
+        Self::assemble((samples, assigned), &divided, |part, place| {
+            let others = divided.others(&place.places, &edges);
+            let others: Vec<_> = others.map(|edges| edges.touching(place.places.clone())).collect();
+            let own = &edges[divided.part_at(place.places.start)];
+            Part::new(part.0, part.1, PartGraph::Neighbours(own, &others), place)
+        })
+    }
+
+    fn assemble(
+        (samples, assigned): (&Matrix<T>, &[Option<usize>]),
+        divided: &Divided,
+        make: impl Fn((Matrix<T>, Vec<Option<usize>>), Place) -> Result<Part<T>>,
+    ) -> Result<Self> {
+        let n_parts = divided.members.len();
+        let mut parts = Vec::with_capacity(n_parts);
+        for (part, own) in divided.members.iter().enumerate() {
+            let kept = own.iter().enumerate().map(|(at, &j)| (j as u32, at as u32)).unzip();
+            let given = (samples.select_columns(own), own.iter().map(|&j| assigned[j]).collect());
+            parts.push(make(given, Place { places: divided.range(part), kept })?);
+        }
+        let needs = |of: usize| parts.iter().map(|by| by.needs(&divided.range(of))).collect();
+        let needs: Vec<Vec<Vec<u32>>> = (0..n_parts).map(needs).collect();
+        let parts = parts.into_iter().zip(&needs).map(|(part, needed)| part.sending(needed));
+        let n_labelled = assigned.iter().flatten().count();
+        Ok(Self {
+            parts: parts.collect::<Result<_>>()?,
+            states: Mutex::new(vec![Vec::new(); n_parts]),
+            counts: (samples.columns(), n_labelled),
+        })
+    }
+}
+
+/// Which samples each part has, and their places.
+struct Divided {
+    members: Vec<Vec<usize>>,
+    place_of: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl Divided {
+    fn new(part_of: &[usize]) -> Self {
         let n_parts = part_of.iter().max().map_or(0, |last| last + 1);
         let members: Vec<Vec<usize>> = (0..n_parts)
             .map(|part| (0..part_of.len()).filter(|&j| part_of[j] == part).collect())
@@ -77,37 +161,27 @@ impl<T: Real> InProcess<T> {
         order.iter().enumerate().for_each(|(place, &j)| place_of[j] = place);
         let mut starts = vec![0];
         members.iter().for_each(|own| starts.push(starts[starts.len() - 1] + own.len()));
-        let range = |part: usize| starts[part]..starts[part + 1];
-        let factor = graph.map(factor_of).transpose()?;
-        let of_part = |part: usize| {
-            let row = |j: &usize| factor.map(|rows| rows.row(*j).map(|(i, w)| (place_of[i], w)));
-            let rows = members[part].iter().filter_map(row);
-            factor.map(|_| Rows::new(Csr::from_rows(place_of.len(), rows)))
-        };
-        let mut parts = Vec::with_capacity(n_parts);
-        for (part, own) in members.iter().enumerate() {
-            let graph = of_part(part).map(|rows| {
-                let others = (0..n_parts).filter(|other| *other != part);
-                let others = others.filter_map(|other| Some(of_part(other)?.touching(range(part))));
-                (rows, others.collect::<Vec<_>>())
-            });
-            let kept = own.iter().enumerate().map(|(at, &j)| (j as u32, at as u32)).unzip();
-            parts.push(Part::new(
-                samples.select_columns(own),
-                own.iter().map(|&j| assigned[j]).collect(),
-                graph.as_ref().map(|(own, others)| (own, others.as_slice())),
-                Place { places: range(part), kept },
-            )?);
-        }
-        let needs = |of: usize| parts.iter().map(|by| by.needs(&range(of))).collect();
-        let needs: Vec<Vec<Vec<u32>>> = (0..n_parts).map(needs).collect();
-        let parts = parts.into_iter().zip(&needs).map(|(part, needed)| part.sending(needed));
-        let n_labelled = assigned.iter().flatten().count();
-        Ok(Self {
-            parts: parts.collect::<Result<_>>()?,
-            states: Mutex::new(vec![Vec::new(); n_parts]),
-            counts: (samples.columns(), n_labelled),
-        })
+        Self { members, place_of, starts }
+    }
+
+    fn range(&self, part: usize) -> Range<usize> {
+        self.starts[part]..self.starts[part + 1]
+    }
+
+    /// The part of the sample at this place.
+    fn part_at(&self, place: usize) -> usize {
+        self.starts.partition_point(|start| *start <= place) - 1
+    }
+
+    /// What belongs to the other parts than the one with these places.
+    fn others<'a, E>(
+        &'a self,
+        places: &Range<usize>,
+        of_parts: &'a [E],
+    ) -> impl Iterator<Item = &'a E> {
+        let own = self.part_at(places.start);
+        let others = of_parts.iter().enumerate().filter(move |(part, _)| *part != own);
+        others.map(|(_, of_part)| of_part)
     }
 }
 

@@ -18,5 +18,6 @@ mod wire;
 pub use crew::{Crew, InProcess, Round};
 pub use cuts::Cuts;
 pub(super) use holder::{Parts, earlier};
-pub use part::{Part, Place};
+pub use part::{Part, PartGraph, Place};
 pub use rows::Rows;
+pub(crate) use wire::{Reader, Writer, damaged};

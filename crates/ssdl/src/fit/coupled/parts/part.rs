@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::rows::{Rows, Ties};
 use super::state::State;
 use super::wire::{Reader, Writer, damaged};
+use crate::fit::spreading::{self, Edges, Pairs};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
 
@@ -15,18 +16,31 @@ use crate::{Matrix, Real, Result};
 #[derive(Clone, Debug)]
 pub struct Part<T> {
     /// $n\times m$.
-    pub(super) samples: Matrix<T>,
-    pub(super) assigned: Vec<Option<usize>>,
+    pub(crate) samples: Matrix<T>,
+    pub(crate) assigned: Vec<Option<usize>>,
     /// $\lVert X\rVert^2$.
     pub(super) energy: f64,
-    /// The graph; `None` without one.
+    /// The graph that codes follow; `None` without one.
     pub(super) ties: Option<Ties<T>>,
+    /// The graph along which labels spread; `None` without one.
+    pub(super) pairs: Option<Pairs>,
     /// The place of its first sample.
     first: usize,
     /// For each part, the own samples whose codes that part needs.
     sends: Vec<Vec<u32>>,
     /// Samples that the model keeps: their places in the model, and here.
-    pub(super) kept: (Vec<u32>, Vec<u32>),
+    pub(crate) kept: (Vec<u32>, Vec<u32>),
+}
+
+/// What a part is told of the graph: the rows or edges of its own samples, and those of others that touch them.
+#[derive(Clone, Copy, Debug)]
+pub enum PartGraph<'a, T> {
+    /// None.
+    Without,
+    /// Samples mixed from others, for codes to follow.
+    Mixtures(&'a Rows<T>, &'a [Rows<T>]),
+    /// Neighbours, for labels to spread along.
+    Neighbours(&'a Edges, &'a [Edges]),
 }
 
 /// Where a part's samples lie among all.
@@ -39,8 +53,7 @@ pub struct Place {
 }
 
 impl<T: Real> Part<T> {
-    /// From samples with their classes, and with the rows of the graph that touch them, own and foreign; no own
-    /// rows means no graph.
+    /// From samples with their classes, and with the graph that touches them.
     ///
     /// # Errors
     /// If the sizes do not fit.
@@ -48,7 +61,7 @@ impl<T: Real> Part<T> {
     pub fn new(
         samples: Matrix<T>,
         assigned: Vec<Option<usize>>,
-        graph: Option<(&Rows<T>, &[Rows<T>])>,
+        graph: PartGraph<'_, T>,
         place: Place,
     ) -> Result<Self> {
         let count = samples.columns();
@@ -57,9 +70,17 @@ impl<T: Real> Part<T> {
             return Err(damaged());
         }
         let first = place.places.start;
+        let (ties, pairs) = match graph {
+            PartGraph::Without => (None, None),
+            PartGraph::Mixtures(own, others) => (Some(Ties::new(place.places, own, others)), None),
+            PartGraph::Neighbours(own, others) => {
+                (None, Some(Pairs::new(&place.places, own, others)))
+            }
+        };
         Ok(Self {
             energy: samples.squared_norm(),
-            ties: graph.map(|(own, others)| Ties::new(place.places, own, others)),
+            ties,
+            pairs,
             samples,
             assigned,
             first,
@@ -74,10 +95,11 @@ impl<T: Real> Part<T> {
         self.samples.columns()
     }
 
-    /// The places within the given ones whose codes this part needs.
+    /// The places within the given ones whose codes or scores this part needs.
     #[must_use]
     pub fn needs(&self, places: &Range<usize>) -> Vec<u32> {
-        let halo = self.ties.iter().flat_map(|ties| &ties.halo);
+        let ties = self.ties.iter().flat_map(|ties| &ties.halo);
+        let halo = ties.chain(self.pairs.iter().flat_map(|pairs| &pairs.halo));
         halo.copied().filter(|&place| places.contains(&(place as usize))).collect()
     }
 
@@ -95,13 +117,16 @@ impl<T: Real> Part<T> {
         Ok(self)
     }
 
-    /// The codes that another part needs, from this part's state.
+    /// The codes, or scores, that another part needs, from this part's state.
     ///
     /// # Errors
     /// If the state cannot be read.
     #[inline(never)]
     pub fn outgoing(&self, state: &[u8], to: usize) -> Result<Vec<u8>> {
         let needed = self.sends.get(to).map_or(&[][..], Vec::as_slice);
+        if self.pairs.is_some() {
+            return spreading::outgoing::<T>(state, needed);
+        }
         let codes = State::<T>::codes_of(state)?;
         let rows = needed.iter().map(|&at| codes.row(at as usize));
         let mut out = Writer::new();
@@ -136,6 +161,7 @@ impl<T: Real> Part<T> {
         let classes = self.assigned.iter().map(|class| class.map_or(u32::MAX, |c| c as u32));
         out.list(&classes.collect::<Vec<u32>>());
         out.optional(self.ties.as_ref(), |out, ties| ties.write(out));
+        out.optional(self.pairs.as_ref(), |out, pairs| pairs.write(out));
         out.count(self.first);
         out.count(self.sends.len());
         self.sends.iter().for_each(|list| out.list(list));
@@ -155,10 +181,11 @@ impl<T: Real> Part<T> {
         let classes: Vec<u32> = from.list()?;
         let assigned = classes.iter().map(|&c| (c != u32::MAX).then_some(c as usize)).collect();
         let ties = from.optional(|from| Ties::read(from))?;
+        let pairs = from.optional(|from| Pairs::read(from))?;
         let first = from.count()?;
         let sends = (0..from.count()?).map(|_| from.list()).collect::<Result<_>>()?;
         let kept = (from.list()?, from.list()?);
         let energy = samples.squared_norm();
-        Ok(Self { samples, assigned, energy, ties, first, sends, kept })
+        Ok(Self { samples, assigned, energy, ties, pairs, first, sends, kept })
     }
 }

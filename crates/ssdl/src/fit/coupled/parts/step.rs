@@ -10,6 +10,7 @@ use crate::codes::{Coding, Margin, Quadratic};
 use crate::dictionary::{Statistics, squared_residuals, worst_of};
 use crate::fit::coupled::accelerate::extrapolate;
 use crate::fit::coupled::per_sample::first_codes;
+use crate::fit::spreading;
 use crate::matrix::{absolute_sum, axpy};
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result};
@@ -22,7 +23,7 @@ const HELD_BACK: f64 = 0.25;
 impl<T: Real> Part<T> {
     /// Takes a step: gives the state after it, where it is another, and the reply.
     ///
-    /// `state` is empty before the first step; `incoming` are the codes that this part needs of each part, in
+    /// `state` is empty before the first step; `incoming` are the codes (or scores) that this part needs of each part, in
     /// their order, where the step exchanges codes.
     ///
     /// # Errors
@@ -34,6 +35,9 @@ impl<T: Real> Part<T> {
         incoming: &[&[u8]],
         message: &[u8],
     ) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
+        if let Some(pairs) = &self.pairs {
+            return spreading::step((self, pairs), state, incoming, message);
+        }
         let step = Step::<T>::from_bytes(message)?;
         let changes = step.changes();
         let mut reply = Writer::new();
@@ -239,7 +243,10 @@ impl<T: Real> Part<T> {
     /// If the state cannot be read.
     #[inline(never)]
     pub fn scores(&self, state: &[u8]) -> Result<Matrix<T>> {
-        Ok(State::<T>::from_bytes(state)?.scores)
+        match &self.pairs {
+            Some(_) => spreading::shares(state),
+            None => Ok(State::<T>::from_bytes(state)?.scores),
+        }
     }
 }
 
