@@ -1,0 +1,126 @@
+"""Label spreading on a cluster: the local fit, wherever the samples lie and whoever is lost."""
+
+import os
+import pickle
+import signal
+
+import numpy as np
+import pytest
+
+import ssdl
+from ssdl import errors
+
+pytest.importorskip("distributed")
+from distributed import Client  # noqa: E402
+from test_dask import chunked, cluster  # noqa: E402
+from test_dask import client as client  # noqa: E402
+from test_dask import data as data  # noqa: E402
+
+from ssdl._crew import DaskCrew  # noqa: E402
+from ssdl.dask import DaskLabelSpreading  # noqa: E402
+
+pytestmark = [
+    pytest.mark.xdist_group("dask"),
+    pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
+]
+
+PARAMETERS = {"calibrate": False, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def spread(client, data):
+    X, y, _ = data
+    return DaskLabelSpreading(client, n_parts=3, **PARAMETERS).fit(chunked(X), chunked(y))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"kernel": "neighbours", "n_neighbors": 7},
+        {"clamp": True},
+        {"balance": 0.5},
+        {"class_weight": "balanced"},
+    ],
+)
+def test_labels_spread_over_parts_as_over_all_samples(client, data, parameters):
+    X, y, truth = data
+    here = ssdl.LabelSpreading(**PARAMETERS, **parameters).fit(X, y)
+    there = DaskLabelSpreading(client, n_parts=3, **PARAMETERS, **parameters)
+    there.fit(chunked(X), chunked(y))
+    found = there.to_local()
+    # The same graph but for neighbours at the same distance, and the same system within rounding.
+    shares = np.abs(found.label_distributions_ - here.label_distributions_).max(axis=1)
+    assert np.mean(shares > 1e-4) < 0.01
+    unlabelled = y == -1
+    right = np.mean(here.transduction_[unlabelled] == truth[unlabelled])
+    assert abs(np.mean(there.transduction_[unlabelled] == truth[unlabelled]) - right) <= 0.003
+    assert abs(there.score(chunked(X), truth) - here.score(X, truth)) <= 0.003
+    assert found.objective_["total"] == pytest.approx(here.objective_["total"], rel=1e-3)
+    assert np.array_equal(there.transduction_, found.transduction_)
+
+
+def test_a_killed_worker_and_other_workers_give_the_same_bits(spread, data, monkeypatch):
+    X, y, _ = data
+    with cluster(4) as workers, Client(workers) as other:
+        processes = list(other.run(os.getpid).values())
+        take, steps = DaskCrew.step, []
+
+        def kill(crew, *arguments):
+            steps.append(arguments)
+            if len(steps) == 12:
+                os.kill(processes[0], signal.SIGKILL)
+            return take(crew, *arguments)
+
+        monkeypatch.setattr(DaskCrew, "step", kill)
+        again = DaskLabelSpreading(other, n_parts=3, **PARAMETERS).fit(chunked(X), chunked(y))
+        assert len(steps) > 20 and processes[0] not in other.run(os.getpid).values()
+    both = (again.to_local().label_distributions_, spread.to_local().label_distributions_)
+    assert np.array_equal(*both)
+
+
+def test_predictions_are_lazy_and_those_of_the_local_estimator(spread, data, tmp_path):
+    X, _, truth = data
+    new, here = chunked(X), spread.to_local()
+    predicted = spread.predict(new)
+    assert hasattr(predicted, "dask") and np.array_equal(predicted.compute(), here.predict(X))
+    assert np.array_equal(spread.predict_proba(new).compute(), here.predict_proba(X))
+    assert spread.score(new, chunked(truth)) == pytest.approx(here.score(X, truth))
+    assert not hasattr(spread, "transform")
+    here.save(tmp_path / "model.ssdl")
+    loaded = ssdl.load(tmp_path / "model.ssdl")
+    assert isinstance(loaded, ssdl.LabelSpreading)
+    assert np.array_equal(loaded.predict(X[:50]), here.predict(X[:50]))
+    copied = pickle.loads(pickle.dumps(spread))
+    assert np.array_equal(copied.predict(X[:50]), here.predict(X[:50]))
+
+
+def test_a_sample_stands_for_all_where_the_driver_cannot_hold_them(client, data, monkeypatch):
+    from ssdl import _division
+
+    X, y, truth = data
+    monkeypatch.setattr(_division, "ALL_UP_TO", 1000)
+    monkeypatch.setattr(_division, "LANDMARKS", 600)
+    model = DaskLabelSpreading(client, n_parts=2, **PARAMETERS).fit(chunked(X), chunked(y))
+    assert len(model.to_local().transduction_) < 1000 < len(model.transduction_)
+    assert np.mean(model.transduction_ == truth) > 0.9
+    assert model.score(chunked(X), truth) > 0.9
+
+
+def test_chunks_without_labels_and_samples_that_no_label_reaches(client, data):
+    X, y, truth = data
+    apart = X.copy()
+    apart[1300:] += 1000
+    some = np.where(np.arange(len(y)) < 1300, y, -1)
+    model = DaskLabelSpreading(client, division="chunks", clamp=True, **PARAMETERS)
+    with pytest.warns(errors.FitWarning, match="no label reaches 497 of 1797"):
+        model.fit(chunked(apart), chunked(some))
+    here = ssdl.LabelSpreading(clamp=True, **PARAMETERS).fit(apart, some)
+    assert np.array_equal(model.transduction_[1300:], here.transduction_[1300:])
+
+
+def test_checkpoints_are_refused(client, data, tmp_path):
+    X, y, _ = data
+    estimator = DaskLabelSpreading(client, checkpoint=str(tmp_path), **PARAMETERS)
+    with pytest.raises(errors.KnobError, match="checkpoint"):
+        estimator.fit(chunked(X), chunked(y))
