@@ -53,6 +53,7 @@ COMMON_ANNOTATIONS = {
     "unlabeled": "object",
     "calibrate": "bool",
     "memory_limit": "int | None",
+    "scratch": "PathLike | None",
     "device": "Device",
     "random_state": "Seed",
     "n_jobs": "int | None",
@@ -136,7 +137,9 @@ GROUPS = {
         *("dictionary_update", "revive", "active_points", "atom_norm", "max_epochs", "max_rounds"),
         *("start_iterations", "exact", "scale_updates", "folds"),
     ),
-    "the run": ("sparse_output", "memory_limit", "device", "random_state", "n_jobs", "verbose"),
+    "the run": (
+        *("sparse_output", "memory_limit", "scratch", "device", "random_state", "n_jobs", "verbose"),
+    ),
 }
 # Classes that are compared with each other.
 FAMILIES = (
@@ -331,6 +334,13 @@ def common_parameters(module):
             "on at most 3,000 samples; predicted classes do not depend on it.",
         ),
         ("memory_limit", None, "int or None", "Maximum number of bytes that the fit may use."),
+        (
+            "scratch",
+            None,
+            "str, path-like or None",
+            "Folder for a file of the prepared samples: once the graph is built they are read from "
+            "there, a block at a time, and take no memory. Only few methods can; others say so.",
+        ),
         (
             "device",
             "cpu",

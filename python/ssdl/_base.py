@@ -73,6 +73,7 @@ COMMON_CONSTRAINTS = {
     "unlabeled": "no_validation",
     "calibrate": ["boolean"],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+    "scratch": [str, os.PathLike, None],
     "device": [StrOptions({"cpu", "gpu", "auto"})],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
@@ -173,6 +174,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
     unlabeled: object
     calibrate: bool
     memory_limit: int | None
+    scratch: PathLike | None
     device: Device
     random_state: Seed
     n_jobs: int | None
@@ -707,6 +709,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             "threads": self._threads(),
             "calibrate": bool(self.calibrate),
             "memory_limit": None if self.memory_limit is None else int(self.memory_limit),
+            "scratch": None if self.scratch is None else os.fspath(self.scratch),
             "device": self.device,
         }
 

@@ -172,6 +172,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -342,6 +345,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -385,6 +389,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -433,6 +438,9 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -505,6 +513,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -517,6 +526,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -620,6 +630,9 @@ class USSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -754,6 +767,7 @@ class USSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -785,6 +799,7 @@ class USSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -908,6 +923,9 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -1063,6 +1081,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -1101,6 +1120,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1172,6 +1192,9 @@ class S2D2(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -1268,6 +1291,7 @@ class S2D2(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -1286,6 +1310,7 @@ class S2D2(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1374,6 +1399,9 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -1482,6 +1510,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -1504,6 +1533,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1578,6 +1608,9 @@ class SSRD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -1677,6 +1710,7 @@ class SSRD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -1696,6 +1730,7 @@ class SSRD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1771,6 +1806,9 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -1870,6 +1908,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -1889,6 +1928,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1979,6 +2019,9 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2090,6 +2133,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -2113,6 +2157,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2164,6 +2209,9 @@ class SRC(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2242,6 +2290,7 @@ class SRC(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -2255,6 +2304,7 @@ class SRC(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2304,6 +2354,9 @@ class SRCByClass(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2382,6 +2435,7 @@ class SRCByClass(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -2395,6 +2449,7 @@ class SRCByClass(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2469,6 +2524,9 @@ class JDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2568,6 +2626,7 @@ class JDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -2587,6 +2646,7 @@ class JDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2668,6 +2728,9 @@ class OSSDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2773,6 +2836,7 @@ class OSSDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -2794,6 +2858,7 @@ class OSSDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2879,6 +2944,9 @@ class LCRLSDLA(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -2987,6 +3055,7 @@ class LCRLSDLA(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3009,6 +3078,7 @@ class LCRLSDLA(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3089,6 +3159,9 @@ class LCKSVD(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -3194,6 +3267,7 @@ class LCKSVD(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3215,6 +3289,7 @@ class LCKSVD(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3307,6 +3382,9 @@ class SupGraphDL(DictionaryClassifier):
         Whether ``transform`` returns codes as a CSR array.
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -3421,6 +3499,7 @@ class SupGraphDL(DictionaryClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3445,6 +3524,7 @@ class SupGraphDL(DictionaryClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3505,6 +3585,9 @@ class LinearSVM(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -3589,6 +3672,7 @@ class LinearSVM(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3605,6 +3689,7 @@ class LinearSVM(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3652,6 +3737,9 @@ class Ridge(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -3724,6 +3812,7 @@ class Ridge(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3736,6 +3825,7 @@ class Ridge(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3782,6 +3872,9 @@ class Nearest(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -3854,6 +3947,7 @@ class Nearest(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -3866,6 +3960,7 @@ class Nearest(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3949,6 +4044,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -4050,6 +4148,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -4071,6 +4170,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -4153,6 +4253,9 @@ class SelfTraining(FewLabelClassifier):
 
     memory_limit : int or None, default=None
         Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
         Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
         'auto' is the card if there is one.
@@ -4255,6 +4358,7 @@ class SelfTraining(FewLabelClassifier):
         unlabeled: object = None,
         calibrate: bool = True,
         memory_limit: int | None = None,
+        scratch: PathLike | None = None,
         device: Device = "cpu",
         random_state: Seed = 0,
         n_jobs: int | None = None,
@@ -4277,6 +4381,7 @@ class SelfTraining(FewLabelClassifier):
         self.unlabeled = unlabeled
         self.calibrate = calibrate
         self.memory_limit = memory_limit
+        self.scratch = scratch
         self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -6,6 +6,7 @@ Samples are numbered by their *places*: those of part 0 first, then those of par
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,11 +36,21 @@ class Facts:
 
 @dataclass(frozen=True)
 class Piece:
-    """Prepared samples, their class indices (-1 for none), and their rows among all chunks."""
+    """Prepared samples, their class indices (-1 for none), and their rows among all chunks.
+
+    Weights, where there are some, are relative to the mean of all labelled samples.
+    """
 
     samples: NDArray[Any]
     labels: Whole
     rows: Whole
+    weights: NDArray[np.float64] | None = None
+
+    def chosen(self, at: Whole) -> Piece:
+        """Some of the samples."""
+        some = np.ascontiguousarray(self.samples[at])
+        weights = None if self.weights is None else self.weights[at]
+        return Piece(some, self.labels[at], self.rows[at], weights)
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,45 @@ def labelled(indices: Whole) -> tuple[Whole, Whole]:
     return rows, indices[rows]
 
 
+def weigh(values: Any, n_samples: int, at: int) -> NDArray[np.float64]:
+    """The weights of a chunk, checked."""
+    weights = np.asarray(values, dtype=np.float64)
+    if weights.shape != (n_samples,):
+        raise SamplesError(
+            f"sample_weight: chunk {at} has {n_samples} samples, but weights of shape "
+            f"{weights.shape}"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise SamplesError(
+            f"sample_weight: chunk {at}, row {wrong[0]} (counted from 0) is {weights[wrong[0]]}: "
+            "weights are finite, 0 or more"
+        )
+    return weights
+
+
+def rows_where(weights: NDArray[np.float64], counts: bool) -> Whole:
+    """The rows of a chunk that count, or those that do not."""
+    return np.flatnonzero((weights > 0) == counts)
+
+
+def sums(weights: NDArray[np.float64], indices: Whole) -> tuple[float, int, float, float]:
+    """Over labelled samples the sum and the number of the weights; least and largest of all."""
+    known = weights[indices >= 0]
+    least, most = (weights.min(), weights.max()) if len(weights) else (np.inf, -np.inf)
+    return float(known.sum()), len(known), float(least), float(most)
+
+
+def relative(weights: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+    """Weights in multiples of a mean."""
+    return weights / mean
+
+
+def digest(weights: NDArray[np.float64]) -> str:
+    """What tells the weights of a chunk from others."""
+    return hashlib.blake2b(weights.tobytes(), digest_size=8).hexdigest()
+
+
 def pick(chunk: Any, rows: Whole) -> Any:
     """Some samples of a chunk as they are."""
     return chunk.iloc[rows] if hasattr(chunk, "iloc") else chunk[rows]
@@ -128,6 +178,7 @@ def divide(
     how: tuple[dict[str, Any], bytes | None, int, str],
     first: int,
     threads: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[Piece]:
     """Prepare a chunk and divide it by the cuts; without cuts it stays whole."""
     preparation, cuts, n_parts, dtype = how
@@ -135,13 +186,13 @@ def divide(
     rows = np.arange(first, first + len(samples))
     if not len(samples):
         empty = np.empty((0, int(preparation["n_prepared"])), dtype=dtype)
-        return [Piece(empty, labels, rows) for _ in range(n_parts)]
+        return [Piece(empty, labels, rows, weights) for _ in range(n_parts)]
     prepared = _ssdl.prepare_apply(samples, preparation, threads)
+    whole = Piece(prepared, labels, rows, weights)
     if cuts is None:
-        return [Piece(prepared, labels, rows)]
+        return [whole]
     part = _ssdl.part_of(prepared, cuts)
-    chosen = [np.flatnonzero(part == at) for at in range(n_parts)]
-    return [Piece(np.ascontiguousarray(prepared[at]), labels[at], rows[at]) for at in chosen]
+    return [whole.chosen(np.flatnonzero(part == at)) for at in range(n_parts)]
 
 
 def item(values: Sequence[Any], at: int) -> Any:
@@ -155,6 +206,9 @@ def join(pieces: list[Piece]) -> Piece:
         np.ascontiguousarray(np.concatenate([piece.samples for piece in pieces])),
         np.concatenate([piece.labels for piece in pieces]),
         np.concatenate([piece.rows for piece in pieces]),
+        None
+        if pieces[0].weights is None
+        else np.concatenate([piece.weights for piece in pieces if piece.weights is not None]),
     )
 
 
@@ -223,7 +277,8 @@ def make(
     here = np.flatnonzero(kept[np.minimum(at, len(kept) - 1)] == piece.rows)
     graph = None if rows is None else (kind, rows, others)
     both = (at[here].tolist(), here.tolist())
-    return _ssdl.Part(aligned(piece.samples), aligned(piece.labels), graph, first, both)
+    weights = None if piece.weights is None else aligned(piece.weights)
+    return _ssdl.Part(aligned(piece.samples), aligned(piece.labels), graph, first, both, weights)
 
 
 def needs(part: _ssdl.Part, starts: list[int]) -> list[list[int]]:

@@ -74,6 +74,7 @@ class Part:
         graph: tuple[str, bytes, list[bytes]] | None,
         first: int,
         kept: tuple[list[int], list[int]],
+        weights: NDArray[np.float64] | None,
     ) -> None: ...
     @staticmethod
     def from_bytes(precision: str, bytes: bytes) -> Part: ...

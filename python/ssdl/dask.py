@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _division, _labels, _parts, _ssdl
+from . import _division, _labels, _parts, _ssdl, _weights
 from ._crew import Checkpoint, Client, DaskCrew, submit
 from ._methods import SSDLGA, USSDL, LabelSpreading
 from ._request import seed, shape, steps, threads
@@ -107,7 +107,7 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         if parameters:
             raise TypeError(f"{type(self).__name__} has no parameter {next(iter(parameters))!r}")
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a few labelled and many unlabelled samples.
 
         Parameters
@@ -117,6 +117,9 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         y : dask array or series, or array-like, of shape (n_samples,)
             Labels, in chunks of the same rows as those of `X`; missing ones as for the local
             estimator.
+        sample_weight : dask array or series, or array-like, of shape (n_samples,), default=None
+            How much each sample counts, in chunks as those of `X`; as for the local estimator.
+            Samples of weight zero are left out of the fit, and predicted like new ones.
 
         Returns
         -------
@@ -128,19 +131,21 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
         self._check()
         client = self._client()
         _division.check_versions(client)
-        chunks = _division.read(client, blocks_of(X), label_blocks(y), local.unlabeled)
+        weights = None if sample_weight is None else label_blocks(sample_weight)
+        chunks = _division.read(client, blocks_of(X), label_blocks(y), local.unlabeled, weights)
         rows = _division.sample_rows(chunks)
         labels = _division.sample_labels(chunks, rows)
         picked = _division.fetch(chunks, rows)
         samples = local._samples(_together(picked), chunks.dtype, reset=True)
         crew, divided = self._divide(client, chunks, (local, samples, labels, rows))
-        local._learn_from(samples, labels, elsewhere={"preparation": divided[0], "crew": crew})
+        own = _weights.Weights(_division.fetch_weights(chunks, rows))
+        local._learn_from(samples, labels, own, elsewhere={"preparation": divided[0], "crew": crew})
         if crew.checkpoint is not None:
             crew.checkpoint.clear()
         self.local_ = local
         self.classes_ = local.classes_
         self.n_features_in_ = local.n_features_in_
-        self._carried = (crew, divided[1])
+        self._carried = (crew, divided[1], chunks.weighed)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -196,15 +201,21 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
     def transduction_(self) -> Any:
         """Predictions of the fit for all training samples, in the order of the rows of `X`."""
         check_is_fitted(self, "local_")
-        crew, pieces = self._carried
+        crew, pieces, weighed = self._carried
         tasks = zip(crew.parts, crew.states, pieces, strict=True)
         found = crew.client.gather(
             [submit(crew.client, _parts.found, *task, name="found") for task in tasks]
         )
-        classes = np.empty(sum(len(rows) for rows, _ in found), dtype=np.int64)
+        left_out = sum(len(rows) for rows, _ in weighed.left_out)
+        count = sum(len(rows) for rows, _ in found) + left_out
+        classes = np.empty(count, dtype=self.classes_.dtype)
         for rows, indices in found:
-            classes[rows] = indices
-        return self.classes_[classes]
+            classes[weighed.user_rows(rows)] = self.classes_[indices]
+        model = self._shared() if left_out else None
+        for rows, block in weighed.left_out:
+            task = submit(crew.client, _call, block, "predict", model, name="predict")
+            classes[rows] = crew.client.gather(task)
+        return classes
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -285,12 +296,22 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
             "request": local._request(chunks.classes)["knobs"],
             "sizes": chunks.sizes,
             "known": [part.tolist() for part in chunks.known],
+            "weighed": self._weights_digest(chunks),
             "classes": chunks.classes.names,
             "division": [self.division, n_parts, str(local.random_state), str(local.prepare)],
         }
         text = json.dumps(facts, sort_keys=True, default=str)
         fingerprint = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         return Checkpoint(self.checkpoint, self.checkpoint_every, fingerprint, n_parts)
+
+    def _weights_digest(self, chunks: _division.Chunks) -> str | None:
+        """What tells weights from others."""
+        if chunks.weighed.weights is None:
+            return None
+        every = chunks.client.gather(
+            [submit(chunks.client, _parts.digest, own, name="digest") for own in chunks.weighed.weights]
+        )
+        return " ".join(every)
 
     def _shared(self) -> Any:
         """The local estimator on the cluster, as a task that can be repeated."""

@@ -12,9 +12,10 @@ from ssdl import errors
 
 pytest.importorskip("distributed")
 from distributed import Client  # noqa: E402
-from test_dask import chunked, cluster  # noqa: E402
+from test_dask import chunked as in_chunks  # noqa: E402
 from test_dask import client as client  # noqa: E402
-from test_dask import data as data  # noqa: E402
+from test_dask import cluster  # noqa: E402
+from test_dask import data as every  # noqa: E402, F401
 
 from ssdl._crew import DaskCrew  # noqa: E402
 from ssdl.dask import DaskLabelSpreading  # noqa: E402
@@ -24,7 +25,21 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
 ]
 
-PARAMETERS = {"calibrate": False, "random_state": 3}
+PARAMETERS = {"calibrate": False, "random_state": 3, "tol": 1e-6}
+SIZES = (300, 0, 350, 250)
+
+
+@pytest.fixture(scope="module")
+def data(every):  # noqa: F811
+    """Half of the digits: a round of tasks takes longer than what it computes."""
+    X, _, truth = every
+    y = truth[:900].copy()
+    y[np.arange(900) % 12 != 0] = -1
+    return X[:900], y, truth[:900]
+
+
+def chunked(values):
+    return in_chunks(values, SIZES)
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +52,8 @@ def spread(client, data):
     "parameters",
     [
         {},
-        {"kernel": "neighbours", "n_neighbors": 7},
-        {"clamp": True},
-        {"balance": 0.5},
-        {"class_weight": "balanced"},
+        {"kernel": "neighbours", "clamp": True},
+        {"balance": 0.5, "class_weight": "balanced"},
     ],
 )
 def test_labels_spread_over_parts_as_over_all_samples(client, data, parameters):
@@ -62,7 +75,7 @@ def test_labels_spread_over_parts_as_over_all_samples(client, data, parameters):
 
 def test_a_killed_worker_and_other_workers_give_the_same_bits(spread, data, monkeypatch):
     X, y, _ = data
-    with cluster(4) as workers, Client(workers) as other:
+    with cluster(3) as workers, Client(workers) as other:
         processes = list(other.run(os.getpid).values())
         take, steps = DaskCrew.step, []
 
@@ -99,24 +112,26 @@ def test_a_sample_stands_for_all_where_the_driver_cannot_hold_them(client, data,
     from ssdl import _division
 
     X, y, truth = data
-    monkeypatch.setattr(_division, "ALL_UP_TO", 1000)
-    monkeypatch.setattr(_division, "LANDMARKS", 600)
+    monkeypatch.setattr(_division, "ALL_UP_TO", 600)
+    monkeypatch.setattr(_division, "LANDMARKS", 400)
     model = DaskLabelSpreading(client, n_parts=2, **PARAMETERS).fit(chunked(X), chunked(y))
-    assert len(model.to_local().transduction_) < 1000 < len(model.transduction_)
+    assert len(model.to_local().transduction_) < 600 < len(model.transduction_)
     assert np.mean(model.transduction_ == truth) > 0.9
     assert model.score(chunked(X), truth) > 0.9
 
 
 def test_chunks_without_labels_and_samples_that_no_label_reaches(client, data):
-    X, y, truth = data
+    X, y, _ = data
     apart = X.copy()
-    apart[1300:] += 1000
-    some = np.where(np.arange(len(y)) < 1300, y, -1)
+    apart[650:] += 1000
+    some = np.where(np.arange(len(y)) < 650, y, -1)
     model = DaskLabelSpreading(client, division="chunks", clamp=True, **PARAMETERS)
-    with pytest.warns(errors.FitWarning, match="no label reaches 497 of 1797"):
+    with pytest.warns(errors.FitWarning, match=r"no label reaches \d+ of 900") as there:
         model.fit(chunked(apart), chunked(some))
-    here = ssdl.LabelSpreading(clamp=True, **PARAMETERS).fit(apart, some)
-    assert np.array_equal(model.transduction_[1300:], here.transduction_[1300:])
+    with pytest.warns(errors.FitWarning, match="no label reaches") as alone:
+        here = ssdl.LabelSpreading(clamp=True, **PARAMETERS).fit(apart, some)
+    assert [str(each.message) for each in there] == [str(each.message) for each in alone]
+    assert np.array_equal(model.transduction_[650:], here.transduction_[650:])
 
 
 def test_checkpoints_are_refused(client, data, tmp_path):

@@ -1,5 +1,6 @@
 //! Fits a model.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -31,6 +32,8 @@ pub struct Request<'py> {
     seed: u64,
     threads: usize,
     memory_limit: Option<u64>,
+    /// A folder for the prepared samples.
+    scratch: Option<PathBuf>,
     /// `cpu`, `gpu` or `auto`.
     device: String,
     calibrate: bool,
@@ -70,6 +73,7 @@ impl Request<'_> {
             seed: self.seed,
             threads: self.threads,
             memory_limit: self.memory_limit,
+            scratch: self.scratch.clone(),
             device: device::open(&self.device)?,
             prepare: self.prepare.iter().map(|text| text.parse()).collect::<Result<_>>()?,
             image: self.image,

@@ -50,7 +50,8 @@ type GraphBytes = (String, PyBackedBytes, Vec<PyBackedBytes>);
 #[pymethods]
 impl PyPart {
     /// From prepared samples with their classes (negative if unlabelled), the rows of the graph that touch
-    /// them (`mixtures`, or `neighbours` for labels to spread), the place of the first, and what the model keeps: places there, rows here.
+    /// them (`mixtures`, or `neighbours` for labels to spread), the place of the first, what the model keeps
+    /// (places there, rows here), and weights relative to the mean of all labelled samples.
     #[new]
     fn new(
         py: Python<'_>,
@@ -59,13 +60,17 @@ impl PyPart {
         graph: Option<GraphBytes>,
         first: usize,
         kept: (Vec<u32>, Vec<u32>),
+        weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
+        let weights = weights.map(|weights| weights.as_array().to_vec());
         let assigned: Vec<Option<usize>> =
             labels.as_array().iter().map(|&class| usize::try_from(class).ok()).collect();
         let part = match samples {
             Rows::Single(own) => build(&own, assigned, graph, first, kept)?
+                .and_then(|part| weighed(part, weights.as_deref()))
                 .map(|part| AnyPart::Single(Arc::new(part))),
             Rows::Double(own) => build(&own, assigned, graph, first, kept)?
+                .and_then(|part| weighed(part, weights.as_deref()))
                 .map(|part| AnyPart::Double(Arc::new(part))),
         };
         part.or_raise(py).map(Self)
@@ -145,6 +150,13 @@ impl PyPart {
     #[getter]
     fn n_samples(&self) -> usize {
         each_part!(&self.0, part => part.n_samples())
+    }
+}
+
+fn weighed<T: Precise>(part: Part<T>, weights: Option<&[f64]>) -> Result<Part<T>> {
+    match weights {
+        Some(weights) => part.weighing(weights),
+        None => Ok(part),
     }
 }
 

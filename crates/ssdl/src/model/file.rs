@@ -100,12 +100,19 @@ impl<T: Real> Model<T> {
             let found = &header.precision;
             return Err(refuse(path, &format!("its numbers are {found}, expected {}", T::NAME)));
         }
-        if let Some(claimed) = &header.checksum {
-            checksum::verify(path, claimed, bytes)?;
-        }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
-        let tensors = tensors.tensors().into_iter().collect();
-        Parts { path, header, tensors }.assemble()
+        let claimed = header.checksum.clone();
+        let verify = || match &claimed {
+            Some(claimed) => checksum::verify(path, claimed, bytes),
+            None => Ok(()),
+        };
+        let assemble = || {
+            let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
+            let tensors = tensors.tensors().into_iter().collect();
+            Parts { path, header, tensors }.assemble()
+        };
+        // Side by side: what is assembled is checked by itself, and not used if the checksum is wrong.
+        let (verified, model) = rayon::join(verify, assemble);
+        verified.and(model)
     }
 
     /// Writes our header, then the tensors as they lie in memory.

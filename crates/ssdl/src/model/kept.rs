@@ -91,14 +91,16 @@ impl<T: Real> Kept<T> {
 /// The numbers of a tensor in half precision.
 pub(super) fn from_halves<T: Real>(bytes: &[u8]) -> Vec<T> {
     let (pairs, _) = bytes.as_chunks::<2>();
-    pairs.iter().map(|pair| T::of(f64::from(from_half(u16::from_le_bytes(*pair))))).collect()
+    let pairs = pairs.par_iter().with_min_len(PART);
+    pairs.map(|pair| T::of(f64::from(from_half(u16::from_le_bytes(*pair))))).collect()
 }
 
 /// Whether all numbers of a tensor in half precision are finite.
 pub(super) fn are_finite_halves(bytes: &[u8]) -> bool {
     let (pairs, _) = bytes.as_chunks::<2>();
-    // Without an early end these are a few vector instructions.
-    !pairs.iter().fold(false, |bad, pair| bad | (pair[1] & 0x7c == 0x7c))
+    // Without an early end within a part these are a few vector instructions.
+    let is_bad = |part: &[[u8; 2]]| part.iter().fold(false, |bad, p| bad | (p[1] & 0x7c == 0x7c));
+    !pairs.par_chunks(PART).any(is_bad)
 }
 
 /// A list of whole numbers as a tensor.

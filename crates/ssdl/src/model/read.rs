@@ -34,6 +34,8 @@ pub(super) struct Sound<T> {
     decision: Decision<T>,
     image: Option<[usize; 2]>,
     n_codes: usize,
+    /// The codes, where the file has them without their zeros.
+    sparse: Option<Csr<T>>,
 }
 
 impl<T: Real> Sound<T> {
@@ -47,15 +49,18 @@ impl Parts<'_> {
         let sound = self.sound::<T>()?;
         let (n, n_prepared) = (sound.labels.len(), sound.preparation.n_prepared());
         let keeps_samples = sound.keeps_samples();
-        let Sound { labels, preparation, coder, tie, decision, image, n_codes } = sound;
+        let Sound { labels, preparation, coder, tie, decision, image, n_codes, sparse } = sound;
         let dictionary = match coder {
             Some(coder) => {
                 Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_codes)?, coder })
             }
             None => None,
         };
-        let codes = self.codes(n_codes, n)?;
-        let is_sparse = self.tensors.contains_key("codes_counts");
+        let is_sparse = sparse.is_some();
+        let codes = match sparse {
+            Some(codes) => codes.to_columns(),
+            None => self.matrix("codes", n_codes, n)?,
+        };
         let calibration = self.header.calibration;
         let training = if keeps_samples { Some(self.training(n_prepared, n)?) } else { None };
         Ok(Model {
@@ -76,7 +81,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Checks everything, and copies nothing large.
+    /// Checks everything, and copies nothing large but codes without their zeros.
     pub fn sound<T: Real>(&self) -> Result<Sound<T>> {
         if self.header.tie.is_some() && self.header.n_atoms == 0 {
             return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
@@ -97,9 +102,9 @@ impl Parts<'_> {
         if let Some(n_atoms) = n_atoms {
             self.check_matrix::<T>("atoms", n_prepared, n_atoms)?;
         }
-        if self.tensors.contains_key("codes_counts") {
-            self.sparse_codes::<T>(n_codes, n)?;
-        } else {
+        let is_sparse = self.tensors.contains_key("codes_counts");
+        let sparse = if is_sparse { Some(self.sparse_codes(n_codes, n)?) } else { None };
+        if !is_sparse {
             self.check_matrix::<T>("codes", n_codes, n)?;
         }
         let sizes = (n_atoms, n_codes, n_prepared);
@@ -109,19 +114,11 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"its calibration is out of range"));
         }
         let tie = self.tie(n)?;
-        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes };
+        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes, sparse };
         if sound.keeps_samples() {
             self.check_training::<T>(n_prepared, n, &sound)?;
         }
         Ok(sound)
-    }
-
-    /// The codes, with or without their zeros.
-    fn codes<T: Real>(&self, n_codes: usize, n: usize) -> Result<Matrix<T>> {
-        if !self.tensors.contains_key("codes_counts") {
-            return self.matrix("codes", n_codes, n);
-        }
-        Ok(self.sparse_codes(n_codes, n)?.to_columns())
     }
 
     fn sparse_codes<T: Real>(&self, n_codes: usize, n: usize) -> Result<Csr<T>> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
 use safetensors::Dtype;
 
 use crate::Real;
@@ -56,7 +57,8 @@ pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
 /// Whether all numbers are finite, without a copy of them.
 pub(super) fn all_finite<T: Real>(bytes: &[u8]) -> bool {
     // Parts of a page or so: the copy of each stays in cache.
-    bytes.chunks(4096).all(|part| from_little_endian::<T>(part).iter().all(|v| v.is_finite()))
+    let parts = bytes.par_chunks(4096).with_min_len(16);
+    parts.map(|part| from_little_endian::<T>(part).iter().all(|v| v.is_finite())).all(|is| is)
 }
 
 pub(super) fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {

@@ -128,6 +128,13 @@ impl<T: Real> Weights<T> {
         Self { of_samples, ..self.clone() }
     }
 
+    /// With the factors of classes, and nothing for single samples.
+    #[must_use]
+    pub fn of_classes_alone(&self, labels: &Labels) -> Self {
+        let weight = |class: &Option<usize>| class.map_or(T::one(), |class| self.of_classes[class]);
+        Self { of_samples: labels.assigned().iter().map(weight).collect(), ..self.clone() }
+    }
+
     /// Without the factors of classes in some samples, whose labels are to be hidden.
     #[must_use]
     pub fn without_classes(&self, hidden: &[usize], labels: &Labels) -> Self {

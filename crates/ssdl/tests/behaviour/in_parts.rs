@@ -211,3 +211,28 @@ fn a_graph_of_affinities_has_no_parts() {
     let error = InProcess::new(&features, labels.assigned(), Some(&heat.laplacian), &parts);
     assert!(error.map(drop).expect_err("affinities").to_string().contains("`lle`"));
 }
+
+#[test]
+fn samples_count_by_their_weights_in_parts_too() {
+    // One label in three counts ten times as much, and unlabelled samples differ as well.
+    let (features, labels, _) = problem::<f64>();
+    let mut weights: Vec<f64> = (0..COUNT).map(|j| if j % 3 == 0 { 10.0 } else { 1.0 }).collect();
+    let known = labels.labelled();
+    let mean = known.iter().map(|&j| weights[j]).sum::<f64>() / known.len() as f64;
+    let fit = |crew: Option<Arc<dyn Crew>>, sample_weight: Option<Vec<f64>>| {
+        let samples = Samples::new(features.clone(), labels.clone()).unwrap();
+        let options = FitOptions { crew, sample_weight, prepare: Vec::new(), ..options() };
+        let method = methods::find::<f64>("ssdl-ga").unwrap();
+        method.fit(&pairs(&KNOBS), samples, &options, &mut Silent).unwrap()
+    };
+    let (even, whole) = (fit(None, None), fit(None, Some(weights.clone())));
+    let given = Some(weights.clone());
+    weights.iter_mut().for_each(|weight| *weight /= mean);
+    let parts = crew::<f64>(3, true, false).weighing(&weights).unwrap();
+    let parts = fit(Some(Arc::new(parts)), given);
+    let ratio = |model: &Model<f64>| total(model) / total(&whole) - 1.0;
+    assert!(ratio(&parts).abs() < 0.005, "{}", ratio(&parts));
+    assert!(ratio(&even).abs() > 0.01, "the weights count: {}", ratio(&even));
+    assert!(crew::<f64>(2, true, false).weighing(&weights[1..]).is_err());
+    assert!(crew::<f64>(2, true, false).weighing(&vec![0.0; COUNT]).is_err());
+}

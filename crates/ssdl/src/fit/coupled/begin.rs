@@ -1,5 +1,7 @@
 //! How an alternation begins: the graph, the first atoms, codes and classifier.
 
+use std::borrow::Cow;
+
 use super::holder::{FirstCodes, Global, Holder, Holding};
 use super::parts::{self, Parts};
 use super::per_sample::PerSample;
@@ -183,12 +185,17 @@ impl Coupled<'_> {
             outlook = outlook.among(knobs, labels, crew.counts());
         }
         let strength = outlook.strength;
+        // Parts know the weights of their samples: what they are told is the same for all of a class.
+        let weights = match given.crew {
+            Some(_) => Cow::Owned(given.weights.of_classes_alone(labels)),
+            None => Cow::Borrowed(&given.weights),
+        };
         let holding = Holding {
             samples,
             energy: given.energy(),
             labels,
             laplacian,
-            ballot: Ballot::new(outlook, knobs.sharpness, labels, &given.weights),
+            ballot: Ballot::new(outlook, knobs.sharpness, labels, &weights),
             sparsity: self.sparsity,
             solver: self.solver,
             seed: given.seed,

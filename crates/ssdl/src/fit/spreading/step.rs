@@ -140,7 +140,8 @@ fn system<T: Real>(
 fn given<T: Real>(part: &Part<T>, rule: &Rule) -> Matrix<f64> {
     let mut given = Matrix::zeros(rule.of_classes.len(), part.assigned.len());
     for (j, class) in part.assigned.iter().enumerate() {
-        class.iter().for_each(|&class| given.column_mut(j)[class] = rule.of_classes[class]);
+        let own = part.weights.as_ref().map_or(1.0, |weights| weights[j].wide());
+        class.iter().for_each(|&class| given.column_mut(j)[class] = rule.of_classes[class] * own);
     }
     given
 }

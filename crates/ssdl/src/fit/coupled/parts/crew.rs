@@ -185,6 +185,22 @@ impl Divided {
     }
 }
 
+impl<T: Real> InProcess<T> {
+    /// The same parts with weights of all samples, in the given order and relative to the mean of the labelled ones.
+    ///
+    /// # Errors
+    /// If there is not one above zero for each.
+    pub fn weighing(mut self, weights: &[f64]) -> Result<Self> {
+        let parts = std::mem::take(&mut self.parts).into_iter().map(|part| {
+            let own = part.kept.0.iter().map(|&at| weights.get(at as usize).copied());
+            let own: Option<Vec<f64>> = own.collect();
+            part.weighing(&own.ok_or_else(damaged)?)
+        });
+        self.parts = parts.collect::<Result<_>>()?;
+        Ok(self)
+    }
+}
+
 impl<T> InProcess<T> {
     /// The states of all parts.
     #[must_use]

@@ -18,6 +18,8 @@ pub struct Part<T> {
     /// $n\times m$.
     pub(crate) samples: Matrix<T>,
     pub(crate) assigned: Vec<Option<usize>>,
+    /// How much each sample counts, relative to the labelled ones; `None`: all the same.
+    pub(crate) weights: Option<Vec<T>>,
     /// $\lVert X\rVert^2$.
     pub(super) energy: f64,
     /// The graph that codes follow; `None` without one.
@@ -83,6 +85,7 @@ impl<T: Real> Part<T> {
             pairs,
             samples,
             assigned,
+            weights: None,
             first,
             sends: Vec::new(),
             kept: place.kept,
@@ -114,6 +117,19 @@ impl<T: Real> Part<T> {
         };
         self.sends =
             needed.iter().map(|list| list.iter().map(own).collect()).collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// The same part with weights of its samples, relative to the mean of all labelled samples.
+    ///
+    /// # Errors
+    /// If there is not one above zero for each.
+    pub fn weighing(mut self, weights: &[f64]) -> Result<Self> {
+        let sound = weights.iter().all(|weight| weight.is_finite() && *weight > 0.0);
+        if weights.len() != self.n_samples() || !sound {
+            return Err(damaged());
+        }
+        self.weights = Some(weights.iter().map(|weight| T::of(*weight)).collect());
         Ok(self)
     }
 
@@ -160,6 +176,7 @@ impl<T: Real> Part<T> {
         out.matrix(&self.samples);
         let classes = self.assigned.iter().map(|class| class.map_or(u32::MAX, |c| c as u32));
         out.list(&classes.collect::<Vec<u32>>());
+        out.optional(self.weights.as_ref(), |out, weights| out.list(weights));
         out.optional(self.ties.as_ref(), |out, ties| ties.write(out));
         out.optional(self.pairs.as_ref(), |out, pairs| pairs.write(out));
         out.count(self.first);
@@ -180,12 +197,13 @@ impl<T: Real> Part<T> {
         let samples: Matrix<T> = from.matrix()?;
         let classes: Vec<u32> = from.list()?;
         let assigned = classes.iter().map(|&c| (c != u32::MAX).then_some(c as usize)).collect();
+        let weights = from.optional(|from| from.list())?;
         let ties = from.optional(|from| Ties::read(from))?;
         let pairs = from.optional(|from| Pairs::read(from))?;
         let first = from.count()?;
         let sends = (0..from.count()?).map(|_| from.list()).collect::<Result<_>>()?;
         let kept = (from.list()?, from.list()?);
         let energy = samples.squared_norm();
-        Ok(Self { samples, assigned, energy, ties, pairs, first, sends, kept })
+        Ok(Self { samples, assigned, weights, energy, ties, pairs, first, sends, kept })
     }
 }

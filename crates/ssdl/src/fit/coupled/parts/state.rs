@@ -19,10 +19,13 @@ pub(super) struct VoteRule<T> {
 }
 
 impl<T: Real> VoteRule<T> {
-    /// The ballot of these samples.
-    pub fn ballot(&self, assigned: &[Option<usize>]) -> Ballot<T> {
+    /// The ballot of these samples; each counts as much as its own weight says, if there are such.
+    pub fn ballot(&self, assigned: &[Option<usize>], own: Option<&[T]>) -> Ballot<T> {
         let weight = |class: &Option<usize>| class.map_or(self.vote, |class| self.of_label[class]);
-        let weights = assigned.iter().map(weight).collect();
+        let mut weights: Vec<T> = assigned.iter().map(weight).collect();
+        if let Some(own) = own {
+            weights.iter_mut().zip(own).for_each(|(weight, own)| *weight *= *own);
+        }
         Ballot::of_parts(weights, self.balance.clone(), self.sharpness)
     }
 

@@ -57,17 +57,17 @@ impl<T: Real> Part<T> {
         match step {
             Step::Begin { .. } => {}
             Step::Votes => {
-                let ballot = state.rule.ballot(&self.assigned);
+                let ballot = state.rule.ballot(&self.assigned, self.weights.as_deref());
                 let (votes, weights) = ballot.votes(&state.scores, &self.assigned);
                 reply.matrix(&votes);
                 reply.list(&weights);
             }
             Step::ClassSums { factors } => {
-                let ballot = state.rule.ballot(&self.assigned);
+                let ballot = state.rule.ballot(&self.assigned, self.weights.as_deref());
                 reply.list(&ballot.class_sums(&state.scores, &self.assigned, &factors));
             }
             Step::Vote { factors, kind } => {
-                let ballot = state.rule.ballot(&self.assigned);
+                let ballot = state.rule.ballot(&self.assigned, self.weights.as_deref());
                 let factors = factors.as_deref();
                 state.shares = ballot.scaled_shares(&state.scores, &self.assigned, factors);
                 let active = |kind| Active::new(kind, &state.scores, &state.shares);
