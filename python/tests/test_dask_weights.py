@@ -36,7 +36,9 @@ def test_samples_count_as_much_as_they_should(client, data, weights):
     found = there.to_local()
     assert found.objective_["total"] == pytest.approx(here.objective_["total"], rel=0.005)
     even = ssdl.SSDLGA(**QUICK).fit(X, y, sample_weight=(weights > 0).astype(float))
-    assert abs(even.objective_["total"] / here.objective_["total"] - 1) > 0.005
+    # Without the weights the classifier is another one.
+    away = np.linalg.norm(found.coef_ - here.coef_)
+    assert away < 0.3 * np.linalg.norm(even.coef_ - here.coef_)
     # Samples of weight zero are not in the model, but they are predicted.
     assert len(found.transduction_) == np.count_nonzero(weights)
     assert len(there.transduction_) == len(X)
@@ -51,17 +53,18 @@ def test_equal_weights_change_no_bit_and_labels_spread_by_weight(client, data, w
     chunks = (200, 0, 400)
 
     def fitted(sample_weight):
-        model = DaskLabelSpreading(client, n_parts=2, calibrate=False, tol=1e-6)
+        model = DaskLabelSpreading(client, n_parts=2, calibrate=False, tol=1e-4, spreading=0.5)
         model.fit(chunked(X, chunks), y, sample_weight=sample_weight)
         return model.to_local().label_distributions_
 
     none = fitted(None)
     assert np.array_equal(fitted(np.full(600, 7.0)), none)
     by_weight = np.where(np.arange(600) < 300, 5.0, 1.0)
-    here = ssdl.LabelSpreading(calibrate=False, tol=1e-6).fit(X, y, sample_weight=by_weight)
+    here = ssdl.LabelSpreading(calibrate=False, tol=1e-4, spreading=0.5)
+    here.fit(X, y, sample_weight=by_weight)
     apart = np.abs(fitted(by_weight) - here.label_distributions_).max(axis=1)
-    assert np.mean(apart > 1e-4) < 0.01
-    assert np.abs(none - here.label_distributions_).max() > 1e-3
+    assert np.mean(apart > 0.005) < 0.01
+    assert np.abs(none - here.label_distributions_).max() > 0.05
 
 
 def test_weights_that_are_wrong_are_named_with_their_place(client, data, weights):

@@ -64,7 +64,7 @@ impl<T: Real> Step<T> {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         match self {
-            Self::Least => out.count(FIRST + 0),
+            Self::Least => out.count(FIRST),
             Self::Weigh(rule) => {
                 out.count(FIRST + 1);
                 rule.write(&mut out);

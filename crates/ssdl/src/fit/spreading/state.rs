@@ -11,7 +11,7 @@ pub(super) enum State<T> {
     /// reaches it (1).
     Gathered { rule: Rule, facts: Matrix<f64> },
     /// The system, and the roots of own samples and halo.
-    Solving { rule: Rule, roots: Vec<f64>, solving: Solving, refines: bool },
+    Solving { rule: Rule, roots: Vec<f64>, solving: Box<Solving>, refines: bool },
     /// $C\times m$: the end, and the samples that no label reaches.
     Shares { shares: Matrix<T>, unreached: Vec<u32> },
 }
@@ -58,7 +58,7 @@ impl<T: Real> State<T> {
                 let (direction, image) = (from.matrix()?, from.matrix()?);
                 let (matrix, factor) = (from.sparse()?, from.number()?);
                 let system = System { matrix, factor, rhs: from.matrix()? };
-                let solving = Solving { system, found, residual, direction, image };
+                let solving = Box::new(Solving { system, found, residual, direction, image });
                 let roots = from.list()?;
                 Self::Solving { rule: Rule::read(&mut from)?, roots, solving, refines }
             }

@@ -98,7 +98,7 @@ fn take<T: Real>(
         }
         (Step::Begin, State::Gathered { rule, facts }) => {
             let all = joined(&facts, halo);
-            let solving = Solving::new(system(part, pairs, &rule, &all)?);
+            let solving = Box::new(Solving::new(system(part, pairs, &rule, &all)?));
             reply.list(&solving.norms());
             let roots = all.iter_columns().map(|fact| fact[0]).collect();
             Some(State::Solving { rule, roots, solving, refines: false })
@@ -150,7 +150,7 @@ fn given<T: Real>(part: &Part<T>, rule: &Rule) -> Matrix<f64> {
 struct At {
     rule: Rule,
     roots: Vec<f64>,
-    solving: Solving,
+    solving: Box<Solving>,
     refines: bool,
 }
 
