@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::matrix::{Matrix, axpy, squared_norm};
 use crate::samples::Held;
+use crate::threads::Loops;
 
 /// Shrinks the atom to the radius if it is longer.
 ///
@@ -84,7 +85,7 @@ pub(crate) fn squared_residuals<T: Real>(
 ) -> Vec<f64> {
     let mut residuals = Vec::with_capacity(samples.columns());
     samples.each_block(|first, block| {
-        let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
+        let each = (0..block.columns()).into_par_iter().gather_with(Vec::new, |left, at| {
             left.clear();
             left.extend_from_slice(block.column(at));
             let code = codes.column(first + at).iter().enumerate();
@@ -93,7 +94,7 @@ pub(crate) fn squared_residuals<T: Real>(
             }
             squared_norm(left)
         });
-        residuals.par_extend(each);
+        residuals.extend(each);
     });
     residuals
 }

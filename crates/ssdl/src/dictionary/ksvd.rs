@@ -2,9 +2,12 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
+use rayon::prelude::*;
+
 use crate::Real;
 use crate::matrix::{Matrix, axpy, dot, squared_norm, symmetric_eigen};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// Two atoms are the same if the cosine between them is larger.
@@ -95,9 +98,8 @@ pub(super) fn remainder<T: Real>(
     atoms: &Matrix<T>,
     codes: &Csr<T>,
 ) -> Matrix<T> {
-    use rayon::prelude::*;
     let mut left = samples.clone();
-    left.par_columns_mut().enumerate().with_min_len(16).for_each(|(i, left)| {
+    left.par_columns_mut().enumerate().with_min_len(16).each(|(i, left)| {
         wide(
             #[inline(always)]
             || codes.row(i).for_each(|(k, value)| axpy(-value, atoms.column(k), left)),

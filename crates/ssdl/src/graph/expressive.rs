@@ -12,6 +12,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Real, Result, stop};
 
@@ -152,7 +153,7 @@ pub(super) fn express<T: Real>(
             let products = Matrix::of_each(samples.transposed(), &left, None);
             let mut place = vec![None; tile.len()];
             open.iter().enumerate().for_each(|(column, &at)| place[at] = Some(column));
-            tile.par_iter_mut().zip(place).enumerate().for_each(|(at, (written, column))| {
+            tile.par_iter_mut().zip(place).enumerate().each(|(at, (written, column))| {
                 let Some(column) = column else { return };
                 let own = skip_self.then_some(first + at);
                 let query = queries.column(first + at);

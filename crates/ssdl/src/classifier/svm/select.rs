@@ -7,6 +7,7 @@ use super::{Loss, SvmTrainer, Targets};
 use crate::classifier::best;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 /// The outcome of a cross-validation.
@@ -81,14 +82,11 @@ impl SvmTrainer {
         let rows = CodeRows::of(codes);
         let fold_of = stratified_folds(classes, folds, self.seed);
         let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
-        let right: Vec<Vec<f64>> = (0..folds)
-            .into_par_iter()
-            .map(|fold| {
-                let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
-                Part { rows: &rows, targets, present: &present, held_out, members }
-                    .count_right(self, &boxes)
-            })
-            .collect();
+        let right = (0..folds).into_par_iter().gather(|fold| {
+            let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
+            Part { rows: &rows, targets, present: &present, held_out, members }
+                .count_right(self, &boxes)
+        });
         // Sums over all folds, not a mean of shares: equal values are equal to the bit.
         let total = |at: usize| right.iter().map(|sums| sums[at]).sum::<f64>();
         let totals: Vec<f64> = (0..boxes.len()).map(total).collect();
@@ -153,16 +151,12 @@ impl<T: Real> Part<'_, T> {
         let mut sums = Vec::with_capacity(boxes.len());
         for &box_constraint in boxes {
             // The dual variables found are feasible for the next, larger box, and near its solution.
-            let weights: Vec<Vec<f64>> = duals
-                .par_iter_mut()
-                .zip(self.present)
-                .map(|(dual, &class)| {
-                    let task = self.task(class, svm.loss, box_constraint);
-                    let solution = svm.solve(&task, class, std::mem::take(dual));
-                    *dual = solution.dual;
-                    solution.weights
-                })
-                .collect();
+            let weights = duals.par_iter_mut().zip(self.present).gather(|(dual, &class)| {
+                let task = self.task(class, svm.loss, box_constraint);
+                let solution = svm.solve(&task, class, std::mem::take(dual));
+                *dual = solution.dual;
+                solution.weights
+            });
             let right = self.held_out.iter().filter(|&&i| {
                 let scores: Vec<f64> = weights.iter().map(|w| self.rows.score(i, w)).collect();
                 self.present[best(&scores)] == self.targets.classes[i]

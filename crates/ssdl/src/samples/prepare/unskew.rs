@@ -1,9 +1,9 @@
 //! `unskew`: features with long tails are pulled together, the others stay as they are.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -79,7 +79,7 @@ impl<T: Real> PreparationStep<T> for Unskew<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let (median, scale) = (self.median.as_slice(), self.scale.as_slice());
-        features.par_columns_mut().for_each(|x| {
+        features.par_columns_mut().each(|x| {
             for ((x, &m), &s) in x.iter_mut().zip(median).zip(scale) {
                 if s > T::zero() {
                     *x = T::of(((x.wide() - m.wide()) / s.wide()).asinh());
