@@ -11,7 +11,7 @@ use crate::random::{Purpose, shuffle, substream};
 use crate::samples::Labels;
 use crate::sparse::Csr;
 use crate::threads::Loops;
-use crate::{Matrix, Real};
+use crate::{Matrix, Real, order};
 
 /// Which atoms belong to which class: those of a class lie side by side.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl Blocks {
             if own.len() < per_class {
                 let mut rest = unlabelled.clone();
                 let rank = |j: usize| nearness.column(j)[class];
-                rest.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)).then(a.cmp(&b)));
+                order::places_by(&mut rest, |a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(&b)));
                 rest.truncate(per_class - own.len());
                 own.extend(rest);
             }

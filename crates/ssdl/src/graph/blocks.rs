@@ -8,7 +8,7 @@ use super::nearby::Cells;
 use super::neighbours::{Neighbours, Search, squared_distance};
 use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Matrix, Real};
+use crate::{Matrix, Real, order};
 
 /// No column: the end of a list that is too short.
 pub const NO_COLUMN: u32 = u32::MAX;
@@ -74,7 +74,7 @@ pub fn nearest_listed<T: Real>(
                 known.for_each(|&j| measured.push((distance(j), j)));
             },
         );
-        measured.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::nearest_first(&mut measured);
         out.iter_mut().zip(measured).for_each(|(out, entry)| *out = entry);
     });
     (k, found)

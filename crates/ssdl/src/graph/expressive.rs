@@ -14,7 +14,7 @@ use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
 use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Error, Real, Result, stop};
+use crate::{Error, Real, Result, order, stop};
 
 /// Samples whose products with all others are taken at once.
 const TILE: usize = 256;
@@ -85,7 +85,7 @@ impl Expressive {
         let rows = (0..weights.rows()).map(|i| {
             let mut row: Vec<(usize, T)> =
                 weights.row(i).chain(back.row(i)).map(|(j, v)| (j, v.abs())).collect();
-            row.sort_by_key(|(j, _)| *j);
+            order::by_column(&mut row);
             row.dedup_by(|later, kept| {
                 let same = later.0 == kept.0;
                 if same {
@@ -194,7 +194,7 @@ impl<T: Real> Written<T> {
         }
         let limit = self.support.len().max(FIRST);
         let size = |j: usize| products[j].wide().abs();
-        joining.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        order::places_by(&mut joining, |a, b| size(b).total_cmp(&size(a)));
         joining.truncate(limit);
         for j in joining {
             let x = samples.column(j);
@@ -249,7 +249,7 @@ impl<T: Real> Written<T> {
         let pairs = self.support.into_iter().zip(self.weights);
         let mut row: Vec<(usize, T)> =
             pairs.map(|(j, v)| (j, T::of(v))).filter(|(_, v)| *v != T::zero()).collect();
-        row.sort_by_key(|(j, _)| *j);
+        order::by_column(&mut row);
         row
     }
 }

@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
 use crate::threads::Loops;
 use crate::wide::wide;
+use crate::{Real, order};
 
 /// A positive semidefinite graph operator over the samples (columns).
 ///
@@ -157,7 +157,7 @@ impl<T: Real> Laplacian<T> {
                         .filter(|(i, w)| *i != j && *w != T::zero())
                         .collect();
                     row.iter_mut().for_each(|(_, w)| *w = w.abs());
-                    row.sort_by_key(|(i, _)| *i);
+                    order::by_column(&mut row);
                     row.dedup_by(|later, kept| {
                         let same = later.0 == kept.0;
                         if same {

@@ -8,7 +8,7 @@ use crate::classifier::best;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
 use crate::threads::Loops;
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, order};
 
 /// The outcome of a cross-validation.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +114,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
         check("box_constraint", value, Allowed::Above(0.0))?;
     }
     let mut ascending: Vec<usize> = (0..grid.len()).collect();
-    ascending.sort_by(|&a, &b| grid[a].total_cmp(&grid[b]));
+    order::places_by(&mut ascending, |a, b| grid[a].total_cmp(&grid[b]));
     Ok(ascending)
 }
 
@@ -125,7 +125,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
 pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize> {
     let mut rng = random::stream(seed, Purpose::Folds);
     let mut order: Vec<usize> = (0..classes.len()).collect();
-    order.sort_by_key(|&i| classes[i]);
+    order::places_by(&mut order, |a, b| classes[a].cmp(&classes[b]));
     for class in order.chunk_by_mut(|&i, &j| classes[i] == classes[j]) {
         random::shuffle(class, &mut rng);
     }

@@ -9,7 +9,7 @@ use crate::matrix::{Matrix, View, squared_norm};
 use crate::random::place;
 use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Real, stop};
+use crate::{Real, order, stop};
 
 /// Cells per square root of the number of samples.
 const CELLS: f64 = 3.0;
@@ -210,7 +210,7 @@ fn measure<T: Real>(samples: &Matrix<T>, x: &[T], room: &mut Room, out: &mut [(f
             }
         },
     );
-    exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order::nearest_first(exact);
     out.copy_from_slice(&exact[..out.len()]);
 }
 

@@ -19,7 +19,7 @@ use crate::matrix::Matrix;
 use crate::stop::Armed;
 use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Real, stop};
+use crate::{Real, order, stop};
 pub(super) use cells::Cells;
 use lists::{Lists, NONE};
 use measure::{Keeper, Measure, Work};
@@ -192,7 +192,7 @@ fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -
                     }
                 },
             );
-            exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            order::nearest_first(exact);
             out.iter_mut().zip(exact.iter()).for_each(|(out, e)| *out = e.1);
         },
     );

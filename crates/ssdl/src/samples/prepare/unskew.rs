@@ -4,7 +4,7 @@ use rand::Rng;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
 use crate::threads::Loops;
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, order};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "unskew",
@@ -95,7 +95,7 @@ pub(super) fn long_tail<T: Real>(features: &Matrix<T>, feature: usize) -> Option
     let step = features.columns().div_ceil(MAX_SAMPLES).max(1);
     let mut values: Vec<f64> =
         (0..features.columns()).step_by(step).map(|j| features.column(j)[feature].wide()).collect();
-    values.sort_by(f64::total_cmp);
+    order::ascending(&mut values);
     let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
     let median = at(0.5);
     // A feature that is mostly one value has no spread between its quartiles: look further out.
