@@ -50,7 +50,7 @@ pub(crate) trait Loops: IndexedParallelIterator {
     #[inline]
     fn gather<R: Send>(self, of: impl Fn(Self::Item) -> R + Sync) -> Vec<R> {
         let of: &(dyn Fn(Self::Item) -> R + Sync) = &of;
-        self.map(of).collect()
+        collected(self.map(of))
     }
 
     /// What `of` gives for every item, in order, with what `make` made for a run of items.
@@ -62,8 +62,15 @@ pub(crate) trait Loops: IndexedParallelIterator {
     ) -> Vec<R> {
         let make: &(dyn Fn() -> S + Sync) = &make;
         let of: &(dyn Fn(&mut S, Self::Item) -> R + Sync) = &of;
-        self.map_init(make, of).collect()
+        collected(self.map_init(make, of))
     }
 }
 
 impl<I: IndexedParallelIterator> Loops for I {}
+
+/// Into a vector of the right length: `collect` would be compiled a second time for iterators of unknown length.
+fn collected<R: Send>(items: impl IndexedParallelIterator<Item = R>) -> Vec<R> {
+    let mut all = Vec::new();
+    items.collect_into_vec(&mut all);
+    all
+}
