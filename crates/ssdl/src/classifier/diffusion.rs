@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::Matrix;
 use crate::graph::combine;
 use crate::sparse::Csr;
+use crate::threads::Loops;
 
 /// Samples whose products one task sums.
 const PART: usize = 1024;
@@ -158,13 +159,13 @@ impl Solving {
     pub fn turn(&mut self, keep: &[f64], halo: &Matrix<f64>) -> Vec<f64> {
         let Self { system, residual, direction, image, .. } = self;
         let own = residual.columns();
-        direction.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+        direction.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
             let residual = if i < own { residual.column(i) } else { halo.column(i - own) };
             let parts = column.iter_mut().zip(residual).zip(keep);
             parts.for_each(|((d, r), keep)| *d = r + keep * *d);
         });
         combine(&system.matrix, direction, image);
-        image.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+        image.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
             let own = column.iter_mut().zip(direction.column(i));
             own.for_each(|(value, own)| *value = own - system.factor * *value);
         });
@@ -192,7 +193,7 @@ impl Solving {
         let mut next = Matrix::zeros(found.rows(), found.columns());
         combine(&system.matrix, &joined(found, halo), &mut next);
         let columns = next.par_columns_mut().enumerate().with_min_len(PART);
-        let steady = columns.map(|(i, column)| {
+        let steady = columns.gather(|(i, column)| {
             let mut steady = true;
             let parts = column.iter_mut().zip(system.rhs.column(i)).zip(found.column(i));
             for ((value, b), before) in parts {
@@ -201,9 +202,8 @@ impl Solving {
             }
             steady
         });
-        let steady = steady.reduce(|| true, |a, b| a & b);
         *found = next;
-        steady
+        steady.into_iter().all(|steady| steady)
     }
 }
 
@@ -321,7 +321,7 @@ pub(crate) fn balanced(
 /// $\sum_ia_{ci}b_{ci}$ for each class.
 fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
     let n = a.columns();
-    let parts = (0..n.div_ceil(PART)).into_par_iter().map(|part| {
+    let parts = (0..n.div_ceil(PART)).into_par_iter().gather(|part| {
         let mut sums = vec![0.0; a.rows()];
         for i in part * PART..((part + 1) * PART).min(n) {
             let pairs = a.column(i).iter().zip(b.column(i));
@@ -329,7 +329,6 @@ fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
         }
         sums
     });
-    let parts: Vec<Vec<f64>> = parts.collect();
     let mut total = vec![0.0; a.rows()];
     for part in parts {
         total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
@@ -339,7 +338,7 @@ fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
 
 /// Adds to each class its multiple of `what`.
 fn add(to: &mut Matrix<f64>, times: &[f64], what: &Matrix<f64>) {
-    to.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+    to.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
         let parts = column.iter_mut().zip(what.column(i)).zip(times);
         parts.for_each(|((value, what), times)| *value += times * what);
     });

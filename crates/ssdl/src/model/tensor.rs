@@ -7,6 +7,7 @@ use safetensors::Dtype;
 
 use crate::Real;
 use crate::stored::Stored;
+use crate::threads::Loops;
 
 /// A tensor on its way to the file.
 pub(super) struct Tensor<'a> {
@@ -57,8 +58,9 @@ pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
 /// Whether all numbers are finite, without a copy of them.
 pub(super) fn all_finite<T: Real>(bytes: &[u8]) -> bool {
     // Parts of a page or so: the copy of each stays in cache.
-    let parts = bytes.par_chunks(4096).with_min_len(16);
-    parts.map(|part| from_little_endian::<T>(part).iter().all(|v| v.is_finite())).all(|is| is)
+    let is_finite = |part: &[u8]| from_little_endian::<T>(part).iter().all(|v| v.is_finite());
+    let parts = bytes.par_chunks(1 << 16).gather(|part| part.chunks(4096).all(is_finite));
+    parts.into_iter().all(|is| is)
 }
 
 pub(super) fn from_little_endian<T: Real>(bytes: &[u8]) -> Vec<T> {

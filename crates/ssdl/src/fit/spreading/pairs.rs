@@ -6,7 +6,7 @@ use crate::fit::parts::{Reader, Writer, damaged};
 use crate::graph::blocks::listed_distances;
 use crate::graph::heat_weight;
 use crate::sparse::Csr;
-use crate::{Matrix, Real, Result};
+use crate::{Matrix, Real, Result, order};
 
 /// Neighbours of samples, by their places among all: who has whom in its list, and the squared distance.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,7 +125,7 @@ impl Pairs {
         };
         for row in &mut rows {
             row.iter_mut().for_each(|(place, _)| *place = local(*place));
-            row.sort_by_key(|(at, _)| *at);
+            order::by_column(row);
             row.dedup_by_key(|(at, _)| *at);
         }
         Self { squared: Csr::from_rows(places.len() + halo.len(), rows), halo, radii }
