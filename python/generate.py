@@ -73,7 +73,7 @@ from ._atoms import DictionaryClassifier
 from ._base import COMMON_CONSTRAINTS, FewLabelClassifier, TakesGraph
 
 if TYPE_CHECKING:
-    from ._types import ClassWeight, Device, ImageShape, Numbers, Seed, Steps
+    from ._types import ClassWeight, Device, ImageShape, Numbers, PathLike, Seed, Steps
 
 __all__ = [
 {names}

@@ -296,22 +296,13 @@ class DaskClassifier(ClassifierMixin, BaseEstimator):
             "request": local._request(chunks.classes)["knobs"],
             "sizes": chunks.sizes,
             "known": [part.tolist() for part in chunks.known],
-            "weighed": self._weights_digest(chunks),
+            "weighed": chunks.weighed.digest(chunks.client),
             "classes": chunks.classes.names,
             "division": [self.division, n_parts, str(local.random_state), str(local.prepare)],
         }
         text = json.dumps(facts, sort_keys=True, default=str)
         fingerprint = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         return Checkpoint(self.checkpoint, self.checkpoint_every, fingerprint, n_parts)
-
-    def _weights_digest(self, chunks: _division.Chunks) -> str | None:
-        """What tells weights from others."""
-        if chunks.weighed.weights is None:
-            return None
-        every = chunks.client.gather(
-            [submit(chunks.client, _parts.digest, own, name="digest") for own in chunks.weighed.weights]
-        )
-        return " ".join(every)
 
     def _shared(self) -> Any:
         """The local estimator on the cluster, as a task that can be repeated."""

@@ -70,6 +70,17 @@ def test_a_memory_limit_is_kept(digits):
     assert isinstance(caught.value, errors.MemoryLimitError)
 
 
+def test_samples_may_lie_on_disk(digits, tmp_path):
+    here = small(ssdl.SSDLGA).fit(digits["X"], digits["few"])
+    there = small(ssdl.SSDLGA, scratch=tmp_path).fit(digits["X"], digits["few"])
+    assert np.array_equal(there.codes_, here.codes_)
+    assert not list(tmp_path.iterdir())
+    with pytest.warns(errors.FitWarning, match="stay in memory"):
+        ssdl.Ridge(scratch=str(tmp_path)).fit(digits["X"], digits["few"])
+    with pytest.raises(OSError, match="nowhere"):
+        small(ssdl.SSDLGA, scratch=tmp_path / "nowhere").fit(digits["X"], digits["few"])
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
