@@ -176,7 +176,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -442,7 +442,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -634,7 +634,7 @@ class USSDL(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -927,7 +927,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -1196,7 +1196,7 @@ class S2D2(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -1403,7 +1403,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -1612,7 +1612,7 @@ class SSRD(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -1810,7 +1810,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2023,7 +2023,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2213,7 +2213,7 @@ class SRC(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2358,7 +2358,7 @@ class SRCByClass(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2528,7 +2528,7 @@ class JDL(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2732,7 +2732,7 @@ class OSSDL(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -2948,7 +2948,7 @@ class LCRLSDLA(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -3163,7 +3163,7 @@ class LCKSVD(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -3386,7 +3386,7 @@ class SupGraphDL(DictionaryClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -3589,7 +3589,7 @@ class LinearSVM(FewLabelClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -3741,7 +3741,7 @@ class Ridge(FewLabelClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -3876,7 +3876,7 @@ class Nearest(FewLabelClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -4048,7 +4048,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
@@ -4257,7 +4257,7 @@ class SelfTraining(FewLabelClassifier):
         Folder for a file of the prepared samples: once the graph is built they are read from
         there, a block at a time, and take no memory. Only few methods can; others say so.
     device : {'cpu', 'gpu', 'auto'}, default='cpu'
-        Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with it;
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
         'auto' is the card if there is one.
     random_state : int, RandomState instance or None, default=0
         Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
