@@ -335,7 +335,7 @@ def common_parameters(module):
             "device",
             "cpu",
             "{'cpu', 'gpu', 'auto'}",
-            "Where the fit computes: 'gpu' is an NVIDIA card, for a package that was built with "
+            "Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with "
             "it; 'auto' is the card if there is one.",
         ),
         (

@@ -122,7 +122,7 @@ class DictionaryClassifier(ReconstructsSamples, FewLabelClassifier):
         """
         check_is_fitted(self)
         rows = self._samples(X, self._model.precision)
-        codes = self._model.code(rows, self.sparse_output, self._threads())
+        codes = self._model.code(rows, self.sparse_output, self._threads(), self.device)
         return sparse_rows(codes, self._model.n_atoms) if self.sparse_output else codes
 
     @property

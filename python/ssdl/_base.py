@@ -319,8 +319,8 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
             found = _query.Candidates(shares[open_rows], codes[open_rows], codes[labelled])
             return found, open_rows
         rows = self._samples(X, self._model.precision)
-        shares = self._model.predict(rows, self._threads())[2]
-        new = self._model.code(rows, False, self._threads())
+        shares = self._model.predict(rows, self._threads(), self.device)[2]
+        new = self._model.code(rows, False, self._threads(), self.device)
         return _query.Candidates(shares, new, codes[labelled]), np.arange(len(rows))
 
     def predict(self, X: Samples) -> Classes:
@@ -570,7 +570,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         """Indices of the classes, scores and probabilities."""
         check_is_fitted(self)
         rows = self._samples(X, self._model.precision)
-        return self._model.predict(rows, self._threads())
+        return self._model.predict(rows, self._threads(), self.device)
 
     def _learn(
         self,
@@ -630,7 +630,7 @@ class FewLabelClassifier(ClassifierMixin, BaseEstimator):
         warn_of(notices)
         self._model = model
         self._training = (rows, graph)
-        self._fit_weights = weights.judged(rows, model, self._threads())
+        self._fit_weights = weights.judged(rows, model, self._threads(), self.device)
         self._training_digest = digest(rows) if shared else None
         self.classes_ = labels.classes
         if model.reached_limit:

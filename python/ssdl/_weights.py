@@ -53,12 +53,12 @@ class Weights:
         """Row numbers among all samples."""
         return chosen if self._kept is None else np.flatnonzero(self._kept)[chosen]
 
-    def judged(self, rows: NDArray[Any], model: Model, threads: int) -> Weights:
+    def judged(self, rows: NDArray[Any], model: Model, threads: int, device: str) -> Weights:
         """The same, with predictions for the samples that were left out."""
         if self._kept is None:
             return self
         others = np.ascontiguousarray(rows[~self._kept])
-        return replace(self, left_out=model.predict(others, threads))
+        return replace(self, left_out=model.predict(others, threads, device))
 
     def merged(self, found: NDArray[Any], part: int) -> NDArray[Any]:
         """What a fit found for its samples, and the predictions for the others."""

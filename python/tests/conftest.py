@@ -1,6 +1,7 @@
 """Data that the tests share: real digits with a few labels, small enough for every method."""
 
 import os
+import re
 
 # Some of scikit-learn's checks are skipped without it; SciPy reads it when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -42,8 +43,13 @@ def small(each, max_iter=5, tol=0.05, **parameters):
     return each(**parameters)
 
 
+# The first class of each kind: the others have the same Python code and other knobs.
+OF_EACH_KIND = {each.__bases__: each.__name__ for each in reversed(CLASSES)}.values()
+THE_OTHERS = {each.__name__ for each in CLASSES} - set(OF_EACH_KIND)
+
+
 def pytest_addoption(parser):
-    words = "leave out what is the same with every version of scikit-learn and NumPy"
+    words = "leave out what is the same with every version of scikit-learn and NumPy, and most methods"
     parser.addoption("--other-versions", action="store_true", help=words)
 
 
@@ -51,6 +57,13 @@ def pytest_ignore_collect(collection_path, config):
     if config.getoption("--other-versions") and collection_path.name in OWN:
         return True
     return None
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--other-versions"):
+        is_left_out = {item: bool(THE_OTHERS & set(re.findall(r"\w+", item.name))) for item in items}
+        config.hook.pytest_deselected(items=[item for item in items if is_left_out[item]])
+        items[:] = [item for item in items if not is_left_out[item]]
 
 
 @pytest.fixture(scope="session")

@@ -92,6 +92,8 @@ fn some_columns<T: Precise>(
 
 /// Bytes of samples that are copied at once.
 const PART_BYTES: usize = 8 << 20;
+/// The same for a card, which should be busy.
+const CARD_BYTES: usize = 512 << 20;
 
 /// Rows that are copied in parts, so that they never exist twice in full.
 pub struct Parts<T: Precise> {
@@ -111,10 +113,11 @@ impl<T: Precise> Parts<T> {
         self.n_samples
     }
 
-    /// The ranges of rows, one per part.
-    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
+    /// The ranges of rows, one per part; a card is given more at once.
+    pub fn ranges(&self, on_card: bool) -> impl Iterator<Item = Range<usize>> + use<T> {
         let bytes = self.n_features.max(1) * size_of::<T>();
-        let (size, n_samples) = ((PART_BYTES / bytes).max(64), self.n_samples);
+        let part = if on_card { CARD_BYTES } else { PART_BYTES };
+        let (size, n_samples) = ((part / bytes).max(64), self.n_samples);
         // Without rows there is one empty part, so that the library can report the error.
         (0..n_samples.max(1)).step_by(size).map(move |first| first..(first + size).min(n_samples))
     }

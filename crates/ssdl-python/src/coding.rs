@@ -12,7 +12,7 @@ use ssdl::{Error, threads};
 use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
 use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
-use crate::worker;
+use crate::worker::{self, Place};
 
 /// Codes of samples on atoms (one per row), dense or as three arrays of a sparse matrix. The penalty is the
 /// weight of the l1 norm and, where it is not 0, the number of atoms allowed instead.
@@ -48,7 +48,7 @@ fn encode_in<'py, T: Precise>(
         });
         Ok(())
     };
-    worker::part_by_part(py, parts, n_threads, collected, work)?.give(py)
+    worker::part_by_part(py, parts, Place::here(n_threads), collected, work)?.give(py)
 }
 
 /// Settings for learning atoms and the state of an earlier batch; a dictionary in Python.

@@ -11,7 +11,7 @@ use ssdl::{AnyModel, Matrix, Model, Prediction, each_precision};
 use crate::arrays::{Parts, Precise, Rows, columns, indices, list, rows};
 use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
-use crate::worker;
+use crate::worker::{self, Place};
 
 /// Class indices, scores and probabilities.
 type Predicted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -68,8 +68,10 @@ impl FittedModel {
         py: Python<'py>,
         samples: Rows<'py>,
         threads: usize,
+        device: &str,
     ) -> PyResult<Predicted<'py>> {
-        each_precision!(&self.0, model => predict(py, model, samples, threads))
+        let place = Place::named(threads, device).or_raise(py)?;
+        each_precision!(&self.0, model => predict(py, model, samples, place))
     }
 
     /// Codes of raw samples, dense or sparse; the prepared samples if there are no atoms.
@@ -79,8 +81,10 @@ impl FittedModel {
         samples: Rows<'py>,
         sparse: bool,
         threads: usize,
+        device: &str,
     ) -> PyResult<Codes<'py>> {
-        each_precision!(&self.0, model => code(py, model, samples, sparse, threads))
+        let place = Place::named(threads, device).or_raise(py)?;
+        each_precision!(&self.0, model => code(py, model, samples, sparse, place))
     }
 
     /// Unlabelled training samples to label next, or some of the given samples.
@@ -273,7 +277,7 @@ fn predict<'py, T: Precise>(
     py: Python<'py>,
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
-    threads: usize,
+    place: Place,
 ) -> PyResult<Predicted<'py>> {
     let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
     let n_classes = model.classes().len();
@@ -284,7 +288,7 @@ fn predict<'py, T: Precise>(
         predicted.2.extend(more.probabilities.into_vec());
         Ok(())
     };
-    let predicted = worker::part_by_part(py, parts, threads, Default::default(), work)?;
+    let predicted = worker::part_by_part(py, parts, place, Default::default(), work)?;
     let by_class = |values: Vec<T>| {
         let n_samples = values.len() / n_classes.max(1);
         let matrix = Matrix::from_columns(n_classes, n_samples, values);
@@ -298,7 +302,7 @@ fn code<'py, T: Precise>(
     model: &Arc<Model<T>>,
     samples: Rows<'py>,
     sparse: bool,
-    threads: usize,
+    place: Place,
 ) -> PyResult<Codes<'py>> {
     let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
     let collected = Collected::new(model.codes().rows(), parts.n_samples(), sparse);
@@ -306,7 +310,7 @@ fn code<'py, T: Precise>(
         codes.add(model.code(part)?);
         Ok(())
     };
-    worker::part_by_part(py, parts, threads, collected, work)?.give(py)
+    worker::part_by_part(py, parts, place, collected, work)?.give(py)
 }
 
 fn query<'py, T: Precise>(

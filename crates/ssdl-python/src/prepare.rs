@@ -10,7 +10,7 @@ use ssdl::{Matrix, Result, threads};
 
 use crate::arrays::{Parts, Precise, Rows, columns, each_rows, rows};
 use crate::error::OrRaise;
-use crate::worker;
+use crate::worker::{self, Place};
 
 /// Fitted steps as stored in Python.
 #[derive(FromPyObject)]
@@ -105,7 +105,7 @@ fn apply<'py, T: Precise>(
         Ok(())
     };
     let room = Vec::with_capacity(n_prepared * n_samples);
-    let values = worker::part_by_part(py, parts, n_threads, room, work)?;
+    let values = worker::part_by_part(py, parts, Place::here(n_threads), room, work)?;
     let all = Matrix::from_columns(n_prepared, n_samples, values);
     rows(py, all.unwrap_or_else(|| Matrix::zeros(n_prepared, 0)))
 }

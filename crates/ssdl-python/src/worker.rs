@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use ssdl::device::{self, Device};
 use ssdl::fit::{Flow, Progress, Step, Watch};
 use ssdl::{Error, Matrix, Result, Signal};
 
@@ -105,28 +106,50 @@ pub fn run<R: Send + 'static>(
     }
 }
 
-/// Processes the rows part by part with the given number of threads; Ctrl-C ends it after the
-/// current part.
+/// Where work runs: in so many threads, with the heavy steps on this device.
+pub struct Place {
+    pub threads: usize,
+    pub device: Option<Arc<dyn Device>>,
+}
+
+impl Place {
+    /// On the processor.
+    pub fn here(threads: usize) -> Self {
+        Self { threads, device: None }
+    }
+
+    /// On the device of this name.
+    pub fn named(threads: usize, device: &str) -> Result<Self> {
+        Ok(Self { threads, device: crate::device::open(device)? })
+    }
+}
+
+/// Processes the rows part by part; Ctrl-C ends it after the current part.
 pub fn part_by_part<T: Precise, R: Send + 'static>(
     py: Python<'_>,
     parts: Parts<T>,
-    threads: usize,
+    Place { threads, device }: Place,
     mut gathered: R,
     mut work: impl FnMut(Matrix<T>, &mut R) -> Result<()> + Send + 'static,
 ) -> PyResult<R> {
+    let on_card = device.is_some();
     let progress = Progress { iteration: 0, max_iterations: 0, step: Step::Codes, objective: None };
     let all = move |watch: &mut dyn Watch| -> PyResult<Result<R>> {
-        for range in parts.ranges() {
+        for range in parts.ranges(on_card) {
             if watch.step(&progress) == Flow::Stop {
                 return Ok(Err(Error::Cancelled));
             }
-            if let Err(error) = work(parts.columns(range)?, &mut gathered) {
+            let done = work(parts.columns(range)?, &mut gathered);
+            if let Err(error) = device::check().and(done) {
                 return Ok(Err(error));
             }
         }
         Ok(Ok(gathered))
     };
-    run(py, None, move |watch| ssdl::threads::run(threads, || all(watch)))?.0?.or_raise(py)
+    let there = move |watch: &mut dyn Watch| {
+        ssdl::threads::run(threads, || device::lend(device, || all(watch)))
+    };
+    run(py, None, there)?.0?.or_raise(py)
 }
 
 fn receive<R: Send>(

@@ -60,6 +60,7 @@ pub mod files;
 mod instances;
 pub mod knobs;
 pub mod matrix;
+mod order;
 pub mod random;
 mod real;
 pub mod shown;

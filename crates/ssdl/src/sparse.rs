@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Matrix, Real, Result};
 
@@ -121,12 +122,10 @@ impl<T: Real> Csr<T> {
     #[must_use]
     pub fn of_columns(dense: &Matrix<T>) -> Self {
         let chunk = dense.columns().div_ceil(8).max(1);
-        let parts: Vec<Self> = (0..dense.columns())
-            .step_by(chunk)
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|first| Self::of_some_columns(dense, first..(first + chunk).min(dense.columns())))
-            .collect();
+        let starts: Vec<usize> = (0..dense.columns()).step_by(chunk).collect();
+        let parts: Vec<Self> = starts.into_par_iter().gather(|first| {
+            Self::of_some_columns(dense, first..(first + chunk).min(dense.columns()))
+        });
         let entries = parts.iter().map(Self::entries).sum();
         let mut whole = Self {
             columns: dense.rows(),
@@ -171,7 +170,7 @@ impl<T: Real> Csr<T> {
 
     /// As [`to_columns`](Csr::to_columns), into a matrix of that size.
     pub(crate) fn write_columns(&self, dense: &mut Matrix<T>) {
-        dense.par_columns_mut().enumerate().with_min_len(64).for_each(|(j, column)| {
+        dense.par_columns_mut().enumerate().with_min_len(64).each(|(j, column)| {
             column.fill(T::zero());
             self.row(j).for_each(|(k, value)| column[k] = value);
         });

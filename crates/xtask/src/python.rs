@@ -62,7 +62,8 @@ impl Versions {
         }
     }
 
-    /// What the tests are told: once is enough for what is the same with all versions.
+    /// What the tests are told: once is enough for what is the same with all versions, and one method of each kind
+    /// for what is not.
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Newest => &[],

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::membership::Shares;
 use crate::codes::Weight;
 use crate::matrix::inner;
+use crate::threads::Loops;
 use crate::{Matrix, Real};
 
 crate::choice! {
@@ -68,11 +69,8 @@ impl<T: Real> Active<T> {
     fn majorised(scores: &Matrix<T>, shares: &Shares<T>) -> Self {
         let (c, n) = (scores.rows(), scores.columns());
         let mut target = Matrix::zeros(c, n);
-        let constants: Vec<f64> = target
-            .par_columns_mut()
-            .enumerate()
-            .with_min_len(256)
-            .map(|(j, target)| {
+        let constants: Vec<f64> =
+            target.par_columns_mut().enumerate().with_min_len(256).gather(|(j, target)| {
                 let entries = target.iter_mut().zip(scores.column(j));
                 entries
                     .zip(shares.of_class.column(j))
@@ -83,8 +81,7 @@ impl<T: Real> Active<T> {
                         (share * high * high + rest * low * low).wide()
                     })
                     .sum()
-            })
-            .collect();
+            });
         let constant = constants.iter().sum();
         Self { weight: Weight::Shared(shares.total.clone()), target, constant }
     }

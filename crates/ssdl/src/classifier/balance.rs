@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{MarginKnobs, Outlook, Prior};
 use crate::matrix::Matrix;
 use crate::samples::Labels;
+use crate::threads::Loops;
 use crate::{Real, Result};
 
 /// Samples that one task takes.
@@ -116,20 +117,16 @@ pub(crate) fn scale_columns<T: Real>(votes: &mut Matrix<T>, factors: &[f64]) {
 /// The votes for each class, by weight, once they are scaled.
 pub(crate) fn class_sums<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
     let n_classes = votes.rows();
-    let parts: Vec<Vec<f64>> = weights
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(part, weights)| {
-            let (mut sums, mut p) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-            for (at, weight) in weights.iter().enumerate() {
-                let column = votes.column(part * CHUNK + at);
-                p.iter_mut().zip(column).for_each(|(p, vote)| *p = vote.wide());
-                scale(&mut p, factors);
-                sums.iter_mut().zip(&p).for_each(|(sum, p)| *sum += weight * p);
-            }
-            sums
-        })
-        .collect();
+    let parts = weights.par_chunks(CHUNK).enumerate().gather(|(part, weights)| {
+        let (mut sums, mut p) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+        for (at, weight) in weights.iter().enumerate() {
+            let column = votes.column(part * CHUNK + at);
+            p.iter_mut().zip(column).for_each(|(p, vote)| *p = vote.wide());
+            scale(&mut p, factors);
+            sums.iter_mut().zip(&p).for_each(|(sum, p)| *sum += weight * p);
+        }
+        sums
+    });
     let mut shares = vec![0.0; n_classes];
     for part in &parts {
         shares.iter_mut().zip(part).for_each(|(share, sum)| *share += sum);

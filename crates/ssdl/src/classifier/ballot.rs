@@ -16,6 +16,7 @@ use crate::Real;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
 use crate::samples::weights::Weights;
+use crate::threads::Loops;
 
 /// Samples that one task takes.
 const CHUNK: usize = 256;
@@ -101,7 +102,7 @@ impl<T: Real> Ballot<T> {
         let mut of_class = Matrix::zeros(scores.rows(), scores.columns());
         let mut total = self.weights.clone();
         let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
-        samples.with_min_len(CHUNK).for_each_init(
+        samples.with_min_len(CHUNK).each_with(
             || vec![0.0; scores.rows()],
             |p, (j, ((column, total), &label))| {
                 let weight = self.weights[j];
@@ -154,7 +155,7 @@ impl<T: Real> Ballot<T> {
     ) -> (Matrix<T>, Vec<f64>) {
         let open: Vec<usize> = (0..assigned.len()).filter(|&j| assigned[j].is_none()).collect();
         let mut votes = scores.select_columns(&open);
-        votes.par_columns_mut().with_min_len(CHUNK).for_each_init(
+        votes.par_columns_mut().with_min_len(CHUNK).each_with(
             || vec![0.0; scores.rows()],
             |p, column| {
                 self.vote(column, p);

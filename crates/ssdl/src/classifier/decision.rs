@@ -13,6 +13,7 @@ use super::softmax::softmax;
 use super::{LinearClassifier, Residual, Vote, Voters, memberships};
 use crate::graph::Attachment;
 use crate::stored::{Source, Stored};
+use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
 
 /// A rule that assigns samples to classes.
@@ -325,7 +326,7 @@ impl<T: Real> Verdict<T> {
 /// One width for every product: a sample gets the same bits alone and in any batch.
 fn linear_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Matrix<T> {
     let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
-    scores.par_columns_mut().with_min_len(256).for_each(|column| {
+    scores.par_columns_mut().with_min_len(256).each(|column| {
         column.iter_mut().zip(&classifier.bias).for_each(|(s, &b)| *s += b);
     });
     scores

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::vote::{indicators, normalise};
 use crate::graph::combine;
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::{Labels, Matrix, Real};
 
 /// Samples whose products one task sums.
@@ -236,7 +237,7 @@ impl System {
             let keep: Vec<f64> = (0..goal.len())
                 .map(|class| if steps[class] > 0.0 { next[class] / norms[class] } else { 0.0 })
                 .collect();
-            direction.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+            direction.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
                 let parts = column.iter_mut().zip(residual.column(i)).zip(&keep);
                 parts.for_each(|((d, r), keep)| *d = r + keep * *d);
             });
@@ -258,7 +259,7 @@ impl System {
         for _ in 0..MAX_REFINEMENTS {
             combine(&self.matrix, found, &mut next);
             let columns = next.par_columns_mut().enumerate().with_min_len(PART);
-            let steady = columns.map(|(i, column)| {
+            let steady = columns.gather(|(i, column)| {
                 let mut steady = true;
                 let parts = column.iter_mut().zip(self.rhs.column(i)).zip(found.column(i));
                 for ((value, b), before) in parts {
@@ -267,9 +268,8 @@ impl System {
                 }
                 steady
             });
-            let steady = steady.reduce(|| true, |a, b| a & b);
             std::mem::swap(found, &mut next);
-            if steady {
+            if steady.into_iter().all(|steady| steady) {
                 return;
             }
         }
@@ -277,7 +277,7 @@ impl System {
 
     fn apply(&self, of: &Matrix<f64>, out: &mut Matrix<f64>) {
         combine(&self.matrix, of, out);
-        out.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+        out.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
             let own = column.iter_mut().zip(of.column(i));
             own.for_each(|(value, own)| *value = own - self.factor * *value);
         });
@@ -309,7 +309,7 @@ fn reached(weights: &Csr<f64>, labels: &Labels) -> Vec<bool> {
 /// $\sum_ia_{ci}b_{ci}$ for each class.
 fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
     let n = a.columns();
-    let parts = (0..n.div_ceil(PART)).into_par_iter().map(|part| {
+    let parts = (0..n.div_ceil(PART)).into_par_iter().gather(|part| {
         let mut sums = vec![0.0; a.rows()];
         for i in part * PART..((part + 1) * PART).min(n) {
             let pairs = a.column(i).iter().zip(b.column(i));
@@ -317,7 +317,6 @@ fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
         }
         sums
     });
-    let parts: Vec<Vec<f64>> = parts.collect();
     let mut total = vec![0.0; a.rows()];
     for part in parts {
         total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
@@ -327,7 +326,7 @@ fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
 
 /// Adds to each class its multiple of `what`.
 fn add(to: &mut Matrix<f64>, times: &[f64], what: &Matrix<f64>) {
-    to.par_columns_mut().enumerate().with_min_len(PART).for_each(|(i, column)| {
+    to.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
         let parts = column.iter_mut().zip(what.column(i)).zip(times);
         parts.for_each(|((value, what), times)| *value += times * what);
     });

@@ -13,6 +13,7 @@ use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
 use crate::device::{self, Engine, Found, Mixture, NewSamples, Ties};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
+use crate::threads::Loops;
 use crate::{Matrix, Real};
 
 /// How new samples are coded; saved in the model file.
@@ -156,7 +157,7 @@ impl<T: Real> Pull<'_, T> {
     /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
     fn add_to(&self, rhs: &mut Matrix<T>, codes: &mut Matrix<T>, threshold: T) -> Vec<T> {
         let columns = codes.par_columns_mut().zip(rhs.par_columns_mut()).enumerate();
-        let strengths = columns.with_min_len(16).map(|(j, (mean, rhs))| {
+        columns.with_min_len(16).gather(|(j, (mean, rhs))| {
             let strength = T::of(self.manifold) * self.anchors.strength(j);
             for (i, weight) in self.anchors.of(j) {
                 axpy(weight, self.codes.column(i), mean);
@@ -166,7 +167,6 @@ impl<T: Real> Pull<'_, T> {
             // remove anyway: it is dense, codes are not.
             mean.iter_mut().filter(|a| a.abs() <= threshold).for_each(|a| *a = T::zero());
             strength
-        });
-        strengths.collect()
+        })
     }
 }

@@ -9,6 +9,7 @@ use crate::Real;
 use crate::matrix::{Matrix, axpy};
 use crate::samples::Held;
 use crate::sparse::{Csr, for_nonzeros};
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// Parts that the atoms are divided into, a task each.
@@ -29,7 +30,7 @@ pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> M
     let p = codes.columns();
     let mut out = Matrix::zeros(p, p);
     let width = p.div_ceil(PARTS).max(1);
-    out.as_mut_slice().par_chunks_mut(p.max(1) * width).enumerate().for_each(|(part, out)| {
+    out.as_mut_slice().par_chunks_mut(p.max(1) * width).enumerate().each(|(part, out)| {
         let first = part * width;
         wide(
             #[inline(always)]
@@ -72,7 +73,7 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
     let mut strips: Vec<Matrix<T>> =
         (0..n.div_ceil(width)).map(|strip| Matrix::zeros(rows_of(strip).len(), p)).collect();
     samples.each_block(|first, block| {
-        strips.par_iter_mut().enumerate().for_each(|(strip, out)| {
+        strips.par_iter_mut().enumerate().each(|(strip, out)| {
             let near = Near { block, first, row: rows_of(strip).start };
             wide(
                 #[inline(always)]
@@ -81,7 +82,7 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
         });
     });
     let mut out = Matrix::zeros(n, p);
-    out.par_columns_mut().enumerate().with_min_len(16).for_each(|(k, out)| {
+    out.par_columns_mut().enumerate().with_min_len(16).each(|(k, out)| {
         for (strip, sums) in strips.iter().enumerate() {
             let sums = sums.column(k);
             out[strip * width..][..sums.len()].copy_from_slice(sums);
@@ -177,7 +178,7 @@ pub(crate) fn residuals<T: Real>(
         }
         value.max(0.0)
     };
-    (0..codes.columns()).into_par_iter().with_min_len(32).map_init(Vec::new, of).collect()
+    (0..codes.columns()).into_par_iter().with_min_len(32).gather_with(Vec::new, of)
 }
 
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::matrix::{Matrix, axpy, squared_norm};
 use crate::samples::Held;
+use crate::threads::Loops;
+use crate::{Real, order};
 
 /// Shrinks the atom to the radius if it is longer.
 ///
@@ -84,7 +85,7 @@ pub(crate) fn squared_residuals<T: Real>(
 ) -> Vec<f64> {
     let mut residuals = Vec::with_capacity(samples.columns());
     samples.each_block(|first, block| {
-        let each = (0..block.columns()).into_par_iter().map_init(Vec::new, |left, at| {
+        let each = (0..block.columns()).into_par_iter().gather_with(Vec::new, |left, at| {
             left.clear();
             left.extend_from_slice(block.column(at));
             let code = codes.column(first + at).iter().enumerate();
@@ -93,7 +94,7 @@ pub(crate) fn squared_residuals<T: Real>(
             }
             squared_norm(left)
         });
-        residuals.par_extend(each);
+        residuals.extend(each);
     });
     residuals
 }
@@ -102,7 +103,7 @@ pub(crate) fn squared_residuals<T: Real>(
 pub(crate) fn worst_of(residuals: Vec<f64>, count: usize) -> Vec<(f64, usize)> {
     let mut all: Vec<(f64, usize)> =
         residuals.into_iter().enumerate().map(|(j, residual)| (residual, j)).collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    order::largest_first(&mut all);
     all.truncate(count);
     all
 }

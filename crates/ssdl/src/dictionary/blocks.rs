@@ -10,7 +10,8 @@ use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, substream};
 use crate::samples::Labels;
 use crate::sparse::Csr;
-use crate::{Matrix, Real};
+use crate::threads::Loops;
+use crate::{Matrix, Real, order};
 
 /// Which atoms belong to which class: those of a class lie side by side.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +77,7 @@ impl Blocks {
             if own.len() < per_class {
                 let mut rest = unlabelled.clone();
                 let rank = |j: usize| nearness.column(j)[class];
-                rest.sort_by(|&a, &b| rank(b).total_cmp(&rank(a)).then(a.cmp(&b)));
+                order::places_by(&mut rest, |a, b| rank(b).total_cmp(&rank(a)).then(a.cmp(&b)));
                 rest.truncate(per_class - own.len());
                 own.extend(rest);
             }
@@ -130,7 +131,7 @@ impl Blocks {
     pub fn codes_of<T: Real>(&self, codes: &Matrix<T>, class: usize) -> Matrix<T> {
         let rows = self.of_class(class);
         let mut out = Matrix::zeros(rows.len(), codes.columns());
-        out.par_columns_mut().enumerate().with_min_len(256).for_each(|(j, column)| {
+        out.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
             column.copy_from_slice(&codes.column(j)[rows.clone()]);
         });
         out
@@ -150,7 +151,7 @@ impl Blocks {
         let mut left = Matrix::zeros(n_classes, n);
         let mut explained = Matrix::zeros(n_classes, n);
         let columns = left.par_columns_mut().zip(explained.par_columns_mut()).enumerate();
-        columns.with_min_len(16).for_each(|(j, (left, explained))| {
+        columns.with_min_len(16).each(|(j, (left, explained))| {
             let (code, rhs) = (codes.column(j), correlations.column(j));
             for (class, range) in self.ranges.iter().enumerate() {
                 let (mut cross, mut square) = (0.0, 0.0);
@@ -189,7 +190,7 @@ impl Blocks {
         for (class, range) in self.ranges.iter().enumerate() {
             let own = self.codes_of(codes, class);
             let mut weighted = own.clone();
-            weighted.par_columns_mut().enumerate().with_min_len(256).for_each(|(j, column)| {
+            weighted.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
                 let weight = T::of(u.column(j)[class]);
                 column.iter_mut().for_each(|a| *a *= weight);
             });
@@ -200,7 +201,7 @@ impl Blocks {
             }
         }
         let mut scaled = codes.clone();
-        scaled.par_columns_mut().enumerate().with_min_len(256).for_each(|(j, column)| {
+        scaled.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
             for (class, range) in self.ranges.iter().enumerate() {
                 let weight = T::of(base + v.column(j)[class]);
                 column[range.clone()].iter_mut().for_each(|a| *a *= weight);
@@ -234,7 +235,7 @@ pub fn nearness_to_classes<T: Real>(samples: &Matrix<T>, labels: &Labels) -> Mat
     }
     // The mean squared distance is the distance to the mean and the scatter around it.
     let mut out = Matrix::zeros(counts.len(), samples.columns());
-    out.par_columns_mut().enumerate().with_min_len(16).for_each(|(j, column)| {
+    out.par_columns_mut().enumerate().with_min_len(16).each(|(j, column)| {
         let x = samples.column(j);
         for (class, value) in column.iter_mut().enumerate() {
             let mean = means.column(class);

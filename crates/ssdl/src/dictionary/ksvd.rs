@@ -2,10 +2,13 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
-use crate::Real;
+use rayon::prelude::*;
+
 use crate::matrix::{Matrix, axpy, dot, squared_norm, symmetric_eigen};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
+use crate::{Real, order};
 
 /// Two atoms are the same if the cosine between them is larger.
 const COHERENT: f64 = 0.99;
@@ -95,9 +98,8 @@ pub(super) fn remainder<T: Real>(
     atoms: &Matrix<T>,
     codes: &Csr<T>,
 ) -> Matrix<T> {
-    use rayon::prelude::*;
     let mut left = samples.clone();
-    left.par_columns_mut().enumerate().with_min_len(16).for_each(|(i, left)| {
+    left.par_columns_mut().enumerate().with_min_len(16).each(|(i, left)| {
         wide(
             #[inline(always)]
             || codes.row(i).for_each(|(k, value)| axpy(-value, atoms.column(k), left)),
@@ -152,7 +154,7 @@ pub fn replace_weak<T: Real>(
         users.iter_mut().zip(code).for_each(|(count, a)| *count += usize::from(*a != T::zero()));
     }
     let mut worst: Vec<(f64, usize)> = left.iter_columns().map(squared_norm).zip(0..).collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    order::largest_first(&mut worst);
     let floor = 1e-10 * samples.squared_norm() / samples.columns().max(1) as f64;
     let mut worst = worst.into_iter().filter(|(residual, _)| *residual > floor).map(|(_, i)| i);
     let gram = atoms.gram();

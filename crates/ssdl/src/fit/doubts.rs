@@ -1,9 +1,9 @@
 //! What a fit should make its user doubt, each in one sentence with the remedy.
 
-use crate::Real;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
 use crate::samples::prepare::StepChoice;
+use crate::{Real, order};
 
 /// Spreads of features further apart than this leave the choice to the largest.
 const FAR_APART: f64 = 10.0;
@@ -40,7 +40,7 @@ pub(crate) fn scale_of_features<T: Real>(
     }
     let mut spreads: Vec<f64> =
         squares.into_iter().map(f64::sqrt).filter(|&spread| spread > 0.0).collect();
-    spreads.sort_by(f64::total_cmp);
+    order::ascending(&mut spreads);
     let (median, largest) = (*spreads.get(spreads.len().saturating_sub(1) / 2)?, *spreads.last()?);
     (largest > FAR_APART * median).then(|| {
         format!(

@@ -16,6 +16,7 @@ use super::lle::{barycentres, mixed_elsewhere};
 use super::nearby::Cells;
 use super::neighbours::{Neighbours, squared_distance};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::{Matrix, Real, Result, device};
 
 /// Beyond this strength a code is the mean of its anchors to more digits than matter, and single
@@ -356,7 +357,7 @@ impl<T: Real> Attachment<T> {
         tie: impl Fn(&[T], Vec<usize>) -> Anchor + Sync,
     ) -> Vec<Anchor> {
         let (kept, found) = self.index(training).nearest(training, new, k);
-        let lists = (0..new.columns()).into_par_iter().map(|i| {
+        (0..new.columns()).into_par_iter().gather(|i| {
             let near = found[i * kept..][..kept].iter().enumerate();
             let counted = near.filter(|(at, (squared, j))| {
                 let radius = self.memory.get(*j as usize);
@@ -365,8 +366,7 @@ impl<T: Real> Attachment<T> {
             let mut tied: Vec<usize> = counted.map(|(_, (_, j))| *j as usize).collect();
             tied.sort_unstable();
             tie(new.column(i), tied)
-        });
-        lists.collect()
+        })
     }
 
     /// The `k` nearest training samples of new ones, by the search that the graph was built with.
@@ -440,7 +440,7 @@ fn mixture_rows<T: Real>(neighbours: &Neighbours, weights: &[T], count: usize) -
         let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
         Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
     };
-    (0..count).into_par_iter().with_min_len(256).map(row).collect()
+    (0..count).into_par_iter().with_min_len(256).gather(row)
 }
 
 fn exponents<T: Real>(

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 use super::lle::barycentres;
 use super::nearby::Cells;
 use super::neighbours::{Neighbours, Search, squared_distance};
+use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Matrix, Real};
+use crate::{Matrix, Real, order};
 
 /// No column: the end of a list that is too short.
 pub const NO_COLUMN: u32 = u32::MAX;
@@ -58,7 +59,7 @@ pub fn nearest_listed<T: Real>(
 ) -> Found {
     let mut found = vec![(f64::INFINITY, NO_COLUMN); k * queries.columns()];
     let outs = found.par_chunks_mut(k.max(1)).zip(lists.par_chunks(width.max(1)));
-    outs.enumerate().with_min_len(16).for_each_init(Vec::new, |all, (i, (out, list))| {
+    outs.enumerate().with_min_len(16).each_with(Vec::new, |all, (i, (out, list))| {
         all.clear();
         all.extend_from_slice(list);
         all.sort_unstable();
@@ -73,7 +74,7 @@ pub fn nearest_listed<T: Real>(
                 known.for_each(|&j| measured.push((distance(j), j)));
             },
         );
-        measured.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        order::nearest_first(&mut measured);
         out.iter_mut().zip(measured).for_each(|(out, entry)| *out = entry);
     });
     (k, found)

@@ -8,10 +8,10 @@ use super::Search;
 use super::heat::nearest_pairs;
 use super::laplacian::combine;
 use super::local::weight;
-use crate::Real;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::samples::Labels;
 use crate::sparse::Csr;
+use crate::{Real, order};
 
 /// Nearest samples of its own class that a labelled sample is joined to: enough for the small classes
 /// that the graphs are meant for, and linear in the number of samples for large ones.
@@ -52,7 +52,7 @@ impl<T: Real> ByClass<T> {
                 }
             }
         }
-        rows.iter_mut().for_each(|row| row.sort_by_key(|(j, _)| *j));
+        rows.iter_mut().for_each(|row| order::by_column(row));
         let near = Csr::from_rows(samples.columns(), rows);
         let degrees = (0..near.rows()).map(|i| near.row(i).map(|(_, w)| w).sum()).collect();
         Self { near, degrees, assigned: labels.assigned().to_vec(), counts, n_labelled }
@@ -126,7 +126,7 @@ mod tests {
         let width = |i: usize| {
             let mut all: Vec<f64> =
                 known.iter().filter(|&&j| j != i).map(|&j| squared(i, j)).collect();
-            all.sort_by(f64::total_cmp);
+            order::ascending(&mut all);
             all[1].sqrt()
         };
         let laplacian = |w: &dyn Fn(usize, usize) -> f64| {

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::matrix::{Matrix, squared_norm};
+use crate::threads::Loops;
 use crate::{Real, stop};
 
 /// Queries whose distances to all references are found by one product.
@@ -32,34 +33,31 @@ pub(super) fn each_query<T: Real, R: Send>(
     let (left, right) = (centred(references), centred(queries));
     let norms: Vec<f64> = left.iter_columns().map(squared_norm).collect();
     let stop = stop::armed();
-    let tiles: Vec<Vec<R>> = (0..queries.columns().div_ceil(TILE))
-        .into_par_iter()
-        .map(|tile| {
-            let chosen = tile * TILE..((tile + 1) * TILE).min(queries.columns());
-            // The kernel sums in another order for other widths: all tiles have the same width, so
-            // that a query finds the same distances alone and among others.
-            let mut block = Matrix::zeros(n, TILE);
-            for (at, query) in chosen.clone().enumerate() {
-                block.column_mut(at).copy_from_slice(right.column(query));
+    let tiles: Vec<Vec<R>> = (0..queries.columns().div_ceil(TILE)).into_par_iter().gather(|tile| {
+        let chosen = tile * TILE..((tile + 1) * TILE).min(queries.columns());
+        // The kernel sums in another order for other widths: all tiles have the same width, so
+        // that a query finds the same distances alone and among others.
+        let mut block = Matrix::zeros(n, TILE);
+        for (at, query) in chosen.clone().enumerate() {
+            block.column_mut(at).copy_from_slice(right.column(query));
+        }
+        let mut products = Matrix::zeros(left.columns(), TILE);
+        if !stop.is_set() {
+            products.set_product_here(left.transposed(), block.view());
+        }
+        let mut results = Vec::with_capacity(chosen.len());
+        for (at, query) in chosen.enumerate() {
+            let own = squared_norm(right.column(query));
+            let row = products.column_mut(at);
+            for (value, norm) in row.iter_mut().zip(&norms) {
+                let rounding = 16.0 * f64::EPSILON * (own + norm);
+                let squared = own + norm - 2.0 * *value;
+                *value = if squared <= rounding { 0.0 } else { squared };
             }
-            let mut products = Matrix::zeros(left.columns(), TILE);
-            if !stop.is_set() {
-                products.set_product_here(left.transposed(), block.view());
-            }
-            let mut results = Vec::with_capacity(chosen.len());
-            for (at, query) in chosen.enumerate() {
-                let own = squared_norm(right.column(query));
-                let row = products.column_mut(at);
-                for (value, norm) in row.iter_mut().zip(&norms) {
-                    let rounding = 16.0 * f64::EPSILON * (own + norm);
-                    let squared = own + norm - 2.0 * *value;
-                    *value = if squared <= rounding { 0.0 } else { squared };
-                }
-                results.push(act(query, row));
-            }
-            results
-        })
-        .collect();
+            results.push(act(query, row));
+        }
+        results
+    });
     tiles.into_iter().flatten().collect()
 }
 

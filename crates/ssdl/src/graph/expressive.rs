@@ -12,8 +12,9 @@ use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Error, Real, Result, stop};
+use crate::{Error, Real, Result, order, stop};
 
 /// Samples whose products with all others are taken at once.
 const TILE: usize = 256;
@@ -84,7 +85,7 @@ impl Expressive {
         let rows = (0..weights.rows()).map(|i| {
             let mut row: Vec<(usize, T)> =
                 weights.row(i).chain(back.row(i)).map(|(j, v)| (j, v.abs())).collect();
-            row.sort_by_key(|(j, _)| *j);
+            order::by_column(&mut row);
             row.dedup_by(|later, kept| {
                 let same = later.0 == kept.0;
                 if same {
@@ -152,7 +153,7 @@ pub(super) fn express<T: Real>(
             let products = Matrix::of_each(samples.transposed(), &left, None);
             let mut place = vec![None; tile.len()];
             open.iter().enumerate().for_each(|(column, &at)| place[at] = Some(column));
-            tile.par_iter_mut().zip(place).enumerate().for_each(|(at, (written, column))| {
+            tile.par_iter_mut().zip(place).enumerate().each(|(at, (written, column))| {
                 let Some(column) = column else { return };
                 let own = skip_self.then_some(first + at);
                 let query = queries.column(first + at);
@@ -193,7 +194,7 @@ impl<T: Real> Written<T> {
         }
         let limit = self.support.len().max(FIRST);
         let size = |j: usize| products[j].wide().abs();
-        joining.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        order::places_by(&mut joining, |a, b| size(b).total_cmp(&size(a)));
         joining.truncate(limit);
         for j in joining {
             let x = samples.column(j);
@@ -248,7 +249,7 @@ impl<T: Real> Written<T> {
         let pairs = self.support.into_iter().zip(self.weights);
         let mut row: Vec<(usize, T)> =
             pairs.map(|(j, v)| (j, T::of(v))).filter(|(_, v)| *v != T::zero()).collect();
-        row.sort_by_key(|(j, _)| *j);
+        order::by_column(&mut row);
         row
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lle::laplacian;
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule};
 use crate::sparse::Csr;
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, order};
 
 /// Two weights of a pair that differ by more than this share of the larger one are not the same.
 const ASYMMETRY: f64 = 1e-5;
@@ -112,7 +112,7 @@ impl<T: Real> Given<T> {
                 rows[j].push((i, weight));
             }
         }
-        rows.iter_mut().for_each(|row| row.sort_by_key(|(j, _)| *j));
+        rows.iter_mut().for_each(|row| order::by_column(row));
         Self::affinities(Csr::from_rows(n_samples, rows))
     }
 
@@ -144,7 +144,7 @@ fn check_square_and_finite<T: Real>(weights: &Csr<T>) -> Result<()> {
 fn check_row_symmetric<T: Real>(i: usize, weights: &Csr<T>, turned: &Csr<T>) -> Result<()> {
     let sorted = |rows: &Csr<T>| {
         let mut row: Vec<(usize, T)> = rows.row(i).filter(|(_, w)| *w != T::zero()).collect();
-        row.sort_by_key(|(j, _)| *j);
+        order::by_column(&mut row);
         row
     };
     let (there, back) = (sorted(weights), sorted(turned));

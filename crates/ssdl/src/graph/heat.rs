@@ -6,7 +6,7 @@ use super::width::Width;
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
 use crate::sparse::Csr;
-use crate::{Matrix, Real, Result, stop};
+use crate::{Matrix, Real, Result, order, stop};
 
 /// Who is near whom.
 pub(super) struct Pairs<T> {
@@ -67,7 +67,7 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize, search: Sear
         radii.push(T::of(radius));
     }
     for row in &mut pairs {
-        row.sort_by_key(|(j, _)| *j);
+        order::by_column(row);
         row.dedup_by_key(|(j, _)| *j);
     }
     Pairs { pairs, radii, recall }

@@ -4,10 +4,11 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::Real;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
+use crate::{Real, order};
 
 /// A positive semidefinite graph operator over the samples (columns).
 ///
@@ -156,7 +157,7 @@ impl<T: Real> Laplacian<T> {
                         .filter(|(i, w)| *i != j && *w != T::zero())
                         .collect();
                     row.iter_mut().for_each(|(_, w)| *w = w.abs());
-                    row.sort_by_key(|(i, _)| *i);
+                    order::by_column(&mut row);
                     row.dedup_by(|later, kept| {
                         let same = later.0 == kept.0;
                         if same {
@@ -200,7 +201,7 @@ impl<T: Real> Laplacian<T> {
             }
             Form::Affinities(weights) => {
                 combine(weights, codes, out);
-                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
                     let own = codes.column(j).iter();
                     out.iter_mut().zip(own).for_each(|(o, &a)| *o = self.diagonal[j] * a - *o);
                 });
@@ -224,11 +225,11 @@ impl<T: Real> Laplacian<T> {
         match &self.form {
             Form::Mixtures { factor, transposed } => {
                 scratch.reshape(codes.columns(), factor.rows());
-                scratch.par_columns_mut().enumerate().with_min_len(32).for_each(|(m, into)| {
+                scratch.par_columns_mut().enumerate().with_min_len(32).each(|(m, into)| {
                     into.fill(T::zero());
                     factor.row(m).for_each(|(j, weight)| add(weight, j, into));
                 });
-                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
                     wide(
                         #[inline(always)]
                         || {
@@ -240,7 +241,7 @@ impl<T: Real> Laplacian<T> {
                 });
             }
             Form::Affinities(weights) => {
-                out.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, out)| {
+                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
                     add(beta * self.diagonal[j], j, out);
                     weights.row(j).for_each(|(i, weight)| add(-beta * weight, i, out));
                 });
@@ -350,7 +351,7 @@ impl<T: Real> Laplacian<T> {
 /// Column `m` of `out` = the weighted sum of columns of `from` that row `m` of `rows` names.
 pub(crate) fn combine<T: Real>(rows: &Csr<T>, from: &Matrix<T>, out: &mut Matrix<T>) {
     assert_eq!((out.columns(), out.rows()), (rows.rows(), from.rows()), "shape of a graph product");
-    out.par_columns_mut().enumerate().with_min_len(32).for_each(|(m, out)| {
+    out.par_columns_mut().enumerate().with_min_len(32).each(|(m, out)| {
         wide(
             #[inline(always)]
             || {

@@ -8,6 +8,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::device::{self, Engine};
 use crate::matrix::{Matrix, dot};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Real, Result, stop};
 
@@ -89,7 +90,7 @@ pub fn barycentres<T: Real>(
     let mut weights = vec![T::zero(); queries.columns() * k];
     let stop = stop::armed();
     if k > 0 {
-        weights.par_chunks_mut(k).enumerate().with_min_len(16).for_each_init(
+        weights.par_chunks_mut(k).enumerate().with_min_len(16).each_with(
             || Workspace::new(samples.rows(), k),
             |work, (i, out)| {
                 if stop.is_set() {

@@ -11,6 +11,7 @@ use super::single::Single;
 use crate::device::{self, Engine};
 use crate::matrix::{Matrix, View};
 use crate::stop::Armed;
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Real, Result, stop};
 
@@ -214,7 +215,7 @@ impl Neighbours {
         if k > 0 {
             let fast = Fast::new(samples, new, same);
             let stop = stop::armed();
-            indices.par_chunks_mut(QUERIES * k).enumerate().for_each(|(tile, out)| {
+            indices.par_chunks_mut(QUERIES * k).enumerate().each(|(tile, out)| {
                 if stop.is_set() {
                     any_others(tile * QUERIES, samples.columns(), k, out);
                 } else {

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::matrix::{Matrix, squared_norm};
+use crate::threads::Loops;
 use crate::{Real, stop};
 
 /// Columns that one task converts.
@@ -56,7 +57,7 @@ impl Single {
     pub fn norms<T: Real>(&self, from: &Matrix<T>) -> Vec<f32> {
         let mut norms = vec![0.0; from.columns()];
         let stop = stop::armed();
-        norms.par_chunks_mut(BLOCK).enumerate().for_each(|(block, norms)| {
+        norms.par_chunks_mut(BLOCK).enumerate().each(|(block, norms)| {
             let mut x = vec![0.0f32; from.rows()];
             for (at, norm) in norms.iter_mut().enumerate().filter(|_| !stop.is_set()) {
                 self.write(from.column(block * BLOCK + at), &mut x);

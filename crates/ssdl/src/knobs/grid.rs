@@ -17,7 +17,7 @@ impl Grid {
     #[must_use]
     pub fn new(numbers: &[f64]) -> Option<Self> {
         let mut sorted = numbers.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        crate::order::ascending(&mut sorted);
         sorted.dedup();
         if sorted.is_empty() || sorted.len() > Self::LONGEST {
             return None;

@@ -16,6 +16,7 @@ use faer::{Accum, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
 use crate::Real;
+use crate::threads::Loops;
 
 /// Columns of the widest panel of a product.
 pub(crate) const PANEL: usize = 512;
@@ -213,7 +214,7 @@ impl<T: Real> Matrix<T> {
         let (m, n) = a.shape();
         let mut out = Self::zeros(m, samples.columns());
         let chunks = out.data.par_chunks_mut((m * WIDTH).max(1)).enumerate();
-        chunks.for_each(|(chunk, out)| {
+        chunks.each(|(chunk, out)| {
             let mut block = Self::zeros(n, WIDTH);
             for j in 0..out.len() / m {
                 let x = block.column_mut(j);
@@ -276,7 +277,7 @@ impl<T: Real> Matrix<T> {
         if m * n * inner < 200_000 {
             data.chunks_mut(m * width).enumerate().for_each(one_panel);
         } else {
-            data.par_chunks_mut(m * width).enumerate().for_each(one_panel);
+            data.par_chunks_mut(m * width).enumerate().each(one_panel);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Real;
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// Terms of a long sum that one thread adds at once.
@@ -66,7 +67,7 @@ pub(crate) fn in_parts(len: usize, size: usize, sum: impl Fn(Range<usize>) -> f6
         return sum(0..len);
     }
     let parts = (0..len.div_ceil(size)).into_par_iter();
-    let sums: Vec<f64> = parts.map(|part| sum(part * size..((part + 1) * size).min(len))).collect();
+    let sums = parts.gather(|part| sum(part * size..((part + 1) * size).min(len)));
     sums.iter().sum()
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Learner, hidden};
+use super::any::AnyLearner;
+use super::hidden;
 use crate::classifier::Calibration;
 use crate::device::Device;
 use crate::fit::parts::Crew;
@@ -81,8 +82,8 @@ impl<T: Real> Default for FitOptions<T> {
 }
 
 /// Fits a method: checks, prepares, reduces, learns, and puts the model together.
-pub(super) fn fit<K: Learner, T: Real>(
-    knobs: &K,
+pub(super) fn fit<T: Real>(
+    knobs: &dyn AnyLearner<T>,
     samples: Samples<T>,
     options: &FitOptions<T>,
     watch: &mut dyn Watch,
@@ -97,8 +98,8 @@ pub(super) fn fit<K: Learner, T: Real>(
     })
 }
 
-fn learn<K: Learner, T: Real>(
-    knobs: &K,
+fn learn<T: Real>(
+    knobs: &dyn AnyLearner<T>,
     samples: Samples<T>,
     options: &FitOptions<T>,
     watch: &mut dyn Watch,
@@ -117,13 +118,12 @@ fn learn<K: Learner, T: Real>(
     let crew = options.crew.as_deref();
     let mut given =
         Given { samples, parked: None, labels, weights, graph, start, crew, seed: options.seed };
-    let mut knobs = knobs.clone();
-    knobs.reduce(&given.sizes(), &mut |sentence| watch.notice(sentence));
+    let knobs = &*knobs.cut(&given.sizes(), &mut |sentence| watch.notice(sentence));
     let sizes = given.sizes();
     if crew.is_some() && !knobs.can_be_in_parts() {
         return Err(Error::Samples(format!(
             "`{}` cannot learn from samples in several parts; `ssdl-ga` and `ussdl` can",
-            K::DESCRIPTION.name
+            knobs.description().name
         )));
     }
     let scratch = options.scratch.as_deref().filter(|_| crew.is_none());
@@ -132,10 +132,10 @@ fn learn<K: Learner, T: Real>(
     let needed = knobs.bytes(&sizes);
     check_memory(needed, options.memory_limit)?;
     // The fits aside come on top; without room for them the model is still worth having.
-    let aside = needed.saturating_add(hidden::bytes(&knobs, &sizes));
+    let aside = needed.saturating_add(hidden::bytes(knobs, &sizes));
     let has_room = options.memory_limit.is_none_or(|limit| aside <= limit);
     let mut turns = Turns::new(watch);
-    if graph.is_some() && !K::DESCRIPTION.uses_graph {
+    if graph.is_some() && !knobs.description().uses_graph {
         turns.notice(GRAPH_NOT_USED);
     }
     if given.weights.given && !knobs.uses_weights() {
@@ -154,12 +154,12 @@ fn learn<K: Learner, T: Real>(
     }
     stop::disarm();
     let calibration = match options.calibrate && learnt.stop != Stop::Cancelled {
-        true => Some(calibration(&knobs, (&given, &learnt), has_room, &mut turns)),
+        true => Some(calibration(knobs, (&given, &learnt), has_room, &mut turns)),
         false => None,
     };
     let origin = Origin {
         calibration,
-        method: K::DESCRIPTION.name,
+        method: knobs.description().name,
         knobs: knobs.values(),
         preparation,
         image: options.image,
@@ -192,8 +192,8 @@ fn prepared<T: Real>(
 }
 
 /// How scores become probabilities.
-fn calibration<K: Learner, T: Real>(
-    knobs: &K,
+fn calibration<T: Real>(
+    knobs: &dyn AnyLearner<T>,
     (given, learnt): (&Given<'_, T>, &Learnt<T>),
     has_room: bool,
     turns: &mut Turns<'_>,

@@ -3,7 +3,7 @@
 //! Hidden samples stay in the fit, unlabelled, as the practitioner's other samples do. All fits
 //! begin cold.
 
-use super::Learner;
+use super::any::AnyLearner;
 use crate::classifier::svm::stratified_folds;
 use crate::classifier::{Calibration, Expected};
 use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
@@ -61,9 +61,9 @@ impl Hidden {
     ///
     /// # Errors
     /// If a fit fails, or the observer cancels.
-    pub fn logits<K: Learner, T: Real>(
+    pub fn logits<T: Real>(
         &self,
-        method: &K,
+        method: &dyn AnyLearner<T>,
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
     ) -> Result<Foretold> {
@@ -85,7 +85,8 @@ impl Hidden {
                 crew: None,
                 seed: given.seed,
             };
-            let learnt = turns.aside(|turns| method.reduced(&part).learn(&part, turns))?;
+            let learnt =
+                turns.aside(|turns| method.cut(&part.sizes(), &mut |_| {}).learn(&part, turns))?;
             if learnt.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
             }
@@ -146,8 +147,8 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
 ///
 /// # Errors
 /// If the observer cancels.
-pub(super) fn calibrate<K: Learner, T: Real>(
-    method: &K,
+pub(super) fn calibrate<T: Real>(
+    method: &dyn AnyLearner<T>,
     (given, learnt): (&Given<'_, T>, &Learnt<T>),
     turns: &mut Turns<'_>,
 ) -> Result<Calibration> {
@@ -171,7 +172,7 @@ pub(super) fn calibrate<K: Learner, T: Real>(
 }
 
 /// Peak bytes of a fit with hidden labels, beside those of the fit itself.
-pub(super) fn bytes<K: Learner>(method: &K, sizes: &Sizes) -> u64 {
+pub(super) fn bytes<T: Real>(method: &dyn AnyLearner<T>, sizes: &Sizes) -> u64 {
     let n_samples = sizes.n_samples.min(MAX_SAMPLES);
     let n_labelled = sizes.n_labelled.min(n_samples);
     method.bytes(&Sizes { n_samples, n_labelled, are_parked: false, ..*sizes })

@@ -12,6 +12,7 @@ use crate::dictionary::{Ksvd, init, replace_weak};
 use crate::fit::few_atoms::{Ending, Unused};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Stop, Turns};
 use crate::matrix::squared_norm;
+use crate::threads::Loops;
 use crate::{Matrix, Real, Result};
 
 /// An atom with fewer users is replaced; in a class of few samples a quarter of them is enough.
@@ -207,27 +208,22 @@ impl LcKsvd {
             .iter()
             .scan(0, |next, block| Some(std::mem::replace(next, *next + block.len())))
             .collect();
-        let learnt: Vec<Matrix<T>> = blocks
-            .par_iter()
-            .zip(&starts)
-            .map(|(block, &start)| {
-                let own: Vec<usize> =
-                    (0..classes.len()).filter(|&i| classes[i] == block[0]).collect();
-                let samples = known.select_columns(&own);
-                let chosen: Vec<usize> = (start..start + block.len()).collect();
-                let mut atoms = atoms.select_columns(&chosen);
-                let min_users = MIN_USERS.min(own.len() / 4);
-                let mut codes = Matrix::zeros(atoms.columns(), own.len());
-                for round in 0..self.start_iterations {
-                    self.code(&samples, &atoms, &mut codes);
-                    let left = Ksvd { exact: self.exact }.update(&samples, &mut atoms, &mut codes);
-                    if round + 1 < self.start_iterations {
-                        replace_weak(&mut atoms, &samples, &codes, &left, min_users);
-                    }
+        let learnt: Vec<Matrix<T>> = blocks.par_iter().zip(&starts).gather(|(block, &start)| {
+            let own: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == block[0]).collect();
+            let samples = known.select_columns(&own);
+            let chosen: Vec<usize> = (start..start + block.len()).collect();
+            let mut atoms = atoms.select_columns(&chosen);
+            let min_users = MIN_USERS.min(own.len() / 4);
+            let mut codes = Matrix::zeros(atoms.columns(), own.len());
+            for round in 0..self.start_iterations {
+                self.code(&samples, &atoms, &mut codes);
+                let left = Ksvd { exact: self.exact }.update(&samples, &mut atoms, &mut codes);
+                if round + 1 < self.start_iterations {
+                    replace_weak(&mut atoms, &samples, &codes, &left, min_users);
                 }
-                atoms
-            })
-            .collect();
+            }
+            atoms
+        });
         let columns: Vec<T> = learnt.into_iter().flat_map(Matrix::into_vec).collect();
         let joined = Matrix::from_columns(atoms.rows(), atoms.columns(), columns);
         ClassAtoms { atoms: joined.unwrap_or(atoms), class_of_atoms }

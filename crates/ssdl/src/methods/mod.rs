@@ -5,6 +5,7 @@
 //! program's `methods` and `fit --method`, the generated documentation, the Python classes and the
 //! contract tests. To add a method: write its file, add its line.
 
+mod any;
 mod auto;
 mod fit;
 mod graph_sc;

@@ -17,7 +17,7 @@ use crate::fit::{
 use crate::graph::{ByClass, Connected, Graph, Heat, Laplacian, Search, Width};
 use crate::matrix::{absolute_sum, axpy};
 use crate::sparse::Csr;
-use crate::{Matrix, Real, Result};
+use crate::{Matrix, Real, Result, order};
 
 crate::knobs! {
     /// The knobs of PSSDL, and the way to fit it from code.
@@ -349,7 +349,7 @@ impl<'a, T: Real> State<'a, T> {
         stop: crate::fit::Stop,
     ) -> Learnt<T> {
         let mut noise = self.noise;
-        noise.sort_by(f64::total_cmp);
+        order::ascending(&mut noise);
         let median = noise.get(noise.len() / 2).copied().unwrap_or(1.0);
         let bias = vec![T::zero(); self.weights.columns()];
         let mut classifier = LinearClassifier { weights: self.weights, bias };

@@ -15,6 +15,7 @@ use crate::fit::{
     by_residuals, first_blocks, flips, squared_lengths,
 };
 use crate::matrix::{axpy, squared_norm};
+use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
 
 crate::knobs! {
@@ -190,7 +191,7 @@ impl<'a, T: Real> State<'a, T> {
         for _ in 0..PASSES {
             let (means, mean) = class_means(&self.codes, self.labels);
             let mut rhs = self.correlations.clone();
-            rhs.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, rhs)| {
+            rhs.par_columns_mut().enumerate().with_min_len(32).each(|(j, rhs)| {
                 let code = self.codes.column(j);
                 for (class, &p) in self.shares.column(j).iter().enumerate() {
                     let range = self.blocks.of_class(class);

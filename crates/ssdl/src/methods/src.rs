@@ -11,7 +11,7 @@ use crate::fit::{
     squared_lengths,
 };
 use crate::matrix::absolute_sum;
-use crate::{Matrix, Real, Result};
+use crate::{Matrix, Real, Result, order};
 
 crate::knobs! {
     /// The knobs of sparse representation classification, and the way to fit it from code.
@@ -74,7 +74,8 @@ pub(super) fn learn<T: Real>(
     // In the order of the samples, which the names of the classes do not change; side by side only where
     // each class is on its own.
     if coder.is_by_class() {
-        known.sort_by_key(|&j| labels.assigned()[j]);
+        let class_of = |j: usize| labels.assigned()[j];
+        order::places_by(&mut known, |a, b| class_of(a).cmp(&class_of(b)));
     }
     let mut atoms = samples.select_columns(&known);
     (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));

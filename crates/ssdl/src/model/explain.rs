@@ -7,7 +7,7 @@
 use super::{Model, Prediction, Seen};
 use crate::classifier::Voters;
 use crate::graph::Attachment;
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, order};
 
 /// One atom that a sample is made of; one feature, where the method has no atoms.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +117,7 @@ impl<T: Real> Model<T> {
         let scores = prediction.scores.column(sample);
         let probabilities = prediction.probabilities.column(sample);
         let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[b].wide().total_cmp(&scores[a].wide()).then(a.cmp(&b)));
+        order::places_by(&mut order, |a, b| scores[b].wide().total_cmp(&scores[a].wide()));
         let (class, second) = (order[0], order.get(1).copied());
         let known = self.known();
         let votes = |k: usize| self.decision.votes(&known, both, k);

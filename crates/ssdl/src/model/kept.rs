@@ -12,6 +12,7 @@ use crate::graph::Rule;
 use crate::matrix::Matrix;
 use crate::samples::OnDisk;
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::{Real, Result};
 
 /// Values that half precision holds to three digits: none is larger, and the largest is no smaller.
@@ -63,14 +64,16 @@ impl<T: Real> Kept<T> {
 
     fn rounded(mut samples: Matrix<T>, landmarks: Option<Vec<u32>>, half: bool) -> Self {
         let largest = || {
-            let values = samples.as_slice().par_iter().with_min_len(PART);
-            values.map(|v| v.wide().abs()).reduce(|| 0.0, f64::max)
+            let of_part = |part: &[T]| part.iter().fold(0.0, |top: f64, v| top.max(v.wide().abs()));
+            let parts = samples.as_slice().par_chunks(PART).gather(of_part);
+            parts.into_iter().fold(0.0, f64::max)
         };
         let is_half = half && HALF_RANGE.contains(&largest());
         if is_half {
             // In memory as in the file: a model predicts the same before and after it is saved.
-            let values = samples.as_mut_slice().par_iter_mut().with_min_len(PART);
-            values.for_each(|v| *v = T::of(f64::from(from_half(to_half(v.wide() as f32)))));
+            let round = |v: &mut T| *v = T::of(f64::from(from_half(to_half(v.wide() as f32))));
+            let parts = samples.as_mut_slice().par_chunks_mut(PART);
+            parts.each(|part| part.iter_mut().for_each(round));
         }
         Self { samples, landmarks, is_half }
     }
@@ -79,9 +82,10 @@ impl<T: Real> Kept<T> {
     pub fn halves(&self) -> Tensor<'_> {
         let values = self.samples.as_slice();
         let mut bytes = vec![0; 2 * values.len()];
-        let places = bytes.par_chunks_exact_mut(2).with_min_len(PART).zip(values);
-        places.for_each(|(place, v)| {
-            place.copy_from_slice(&to_half(v.wide() as f32).to_le_bytes());
+        bytes.par_chunks_mut(2 * PART).zip(values.par_chunks(PART)).each(|(bytes, values)| {
+            let (places, _) = bytes.as_chunks_mut::<2>();
+            let pairs = places.iter_mut().zip(values);
+            pairs.for_each(|(place, v)| *place = to_half(v.wide() as f32).to_le_bytes());
         });
         let shape = vec![self.samples.columns(), self.samples.rows()];
         Tensor { dtype: Dtype::F16, shape, bytes: Cow::Owned(bytes) }
@@ -123,8 +127,8 @@ pub(super) fn sparse_codes<T: Real>(codes: &Matrix<T>) -> (Vec<u32>, Vec<u32>, V
 /// Whether codes take less room without their zeros: not where hardly any is zero, or hardly any is not.
 pub(super) fn has_many_zeros<T: Real>(codes: &Matrix<T>) -> bool {
     let all = codes.as_slice().len();
-    let numbers = codes.as_slice().par_iter().with_min_len(PART);
-    let entries = numbers.filter(|code| **code != T::zero()).count();
+    let of_part = |part: &[T]| part.iter().filter(|code| **code != T::zero()).count();
+    let entries: usize = codes.as_slice().par_chunks(PART).gather(of_part).into_iter().sum();
     entries * 2 <= all && (entries + codes.columns()) * MOST_ZEROS >= all
 }
 

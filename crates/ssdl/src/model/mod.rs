@@ -32,6 +32,7 @@ use crate::codes::Coder;
 use crate::fit::{Given, KeptSamples, Learnt, Record, Start, Tie};
 use crate::graph::Attachment;
 use crate::samples::prepare::Pipeline;
+use crate::threads::Loops;
 use crate::{Error, Labels, Matrix, Real, Result};
 
 /// A fitted model: everything needed to classify raw samples, and what was learnt about the training
@@ -329,9 +330,9 @@ impl<T: Real> Model<T> {
         }
         let Verdict { scores, probabilities } = verdict;
         let samples = (0..scores.columns()).into_par_iter().with_min_len(1024);
-        let classes: Vec<usize> = samples.map(|j| best(scores.column(j))).collect();
+        let classes: Vec<usize> = samples.gather(|j| best(scores.column(j)));
         let names = classes.par_iter().with_min_len(1024);
-        let labels = names.map(|&class| self.classes()[class].clone()).collect();
+        let labels = names.gather(|&class| self.classes()[class].clone());
         Prediction { labels, classes, scores, probabilities, codes }
     }
 }

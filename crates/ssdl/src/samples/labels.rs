@@ -1,6 +1,6 @@
 //! Which class each sample has, where that is known.
 
-use crate::{Error, Result};
+use crate::{Error, Result, order};
 
 /// Class names and, for each sample, its class or nothing.
 ///
@@ -38,7 +38,7 @@ impl Labels {
         let numbers: Option<Vec<f64>> = classes.iter().map(|name| name.parse().ok()).collect();
         if let Some(numbers) = numbers {
             let mut order: Vec<usize> = (0..classes.len()).collect();
-            order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+            order::places_by(&mut order, |a, b| numbers[a].total_cmp(&numbers[b]));
             classes = order.into_iter().map(|i| classes[i]).collect();
         }
         let index: std::collections::HashMap<&str, usize> =

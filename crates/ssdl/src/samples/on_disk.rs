@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use crate::matrix::{Matrix, PANEL};
+use crate::threads::Loops;
 use crate::{Error, Real, Result};
 
 /// Samples of a block: a whole number of panels, so that products of blocks have the bits of one
@@ -74,7 +75,7 @@ impl<T: Real> OnDisk<T> {
         for first in (0..self.columns).step_by(BLOCK) {
             block.reshape(self.rows, BLOCK.min(self.columns - first));
             let parts = block.as_mut_slice().par_chunks_mut((self.rows * PART).max(1));
-            parts.enumerate().for_each(|(part, out)| self.read(first + part * PART, out));
+            parts.enumerate().each(|(part, out)| self.read(first + part * PART, out));
             visit(first, &block);
         }
     }
@@ -83,7 +84,7 @@ impl<T: Real> OnDisk<T> {
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Matrix<T> {
         let mut out = Matrix::zeros(self.rows, chosen.len());
-        out.par_columns_mut().zip(chosen).for_each(|(out, &j)| self.read(j, out));
+        out.par_columns_mut().zip(chosen).each(|(out, &j)| self.read(j, out));
         out
     }
 

@@ -1,7 +1,7 @@
 //! Seeded draws: which samples are labelled, unlabelled or held out.
 
 use crate::random::{self, Purpose};
-use crate::{Error, Labels, Result};
+use crate::{Error, Labels, Result, order};
 
 /// Three disjoint parts of a set of samples. Each list is ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn apportion(count: usize, sizes: &[usize]) -> Vec<usize> {
     let mut parts: Vec<usize> =
         (0..sizes.len()).map(|class| (scaled(class) / all) as usize).collect();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|&class| std::cmp::Reverse(scaled(class) % all));
+    order::places_by(&mut order, |a, b| (scaled(b) % all).cmp(&(scaled(a) % all)));
     let missing = count.saturating_sub(parts.iter().sum());
     order.into_iter().take(missing).for_each(|class| parts[class] += 1);
     parts

@@ -24,6 +24,7 @@ use self::dual::{Binary, CodeRows, Solution};
 use super::LinearClassifier;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 crate::choice! {
@@ -141,18 +142,15 @@ impl SvmTrainer {
         check("box_constraint", box_constraint, Allowed::Above(0.0))?;
         let rows = CodeRows::of(codes);
         let members: Vec<usize> = (0..classes.len()).collect();
-        let solutions: Vec<Option<(Solution, f64, f64)>> = (0..n_classes)
-            .into_par_iter()
-            .map(|class| {
-                if !classes.contains(&class) {
-                    return None;
-                }
-                let task = Binary::new(&rows, &members, targets, class, self.loss, box_constraint);
-                let solution = self.solve(&task, class, vec![0.0; members.len()]);
-                let (objective, lower_bound) = task.values(&solution);
-                Some((solution, objective, lower_bound))
-            })
-            .collect();
+        let solutions = (0..n_classes).into_par_iter().gather(|class| {
+            if !classes.contains(&class) {
+                return None;
+            }
+            let task = Binary::new(&rows, &members, targets, class, self.loss, box_constraint);
+            let solution = self.solve(&task, class, vec![0.0; members.len()]);
+            let (objective, lower_bound) = task.values(&solution);
+            Some((solution, objective, lower_bound))
+        });
         Ok(gather(codes.rows(), &solutions, box_constraint))
     }
 

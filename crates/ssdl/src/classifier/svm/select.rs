@@ -7,7 +7,8 @@ use super::{Loss, SvmTrainer, Targets};
 use crate::classifier::best;
 use crate::knobs::{Allowed, check};
 use crate::random::{self, Purpose};
-use crate::{Error, Matrix, Real, Result};
+use crate::threads::Loops;
+use crate::{Error, Matrix, Real, Result, order};
 
 /// The outcome of a cross-validation.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,14 +82,11 @@ impl SvmTrainer {
         let rows = CodeRows::of(codes);
         let fold_of = stratified_folds(classes, folds, self.seed);
         let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
-        let right: Vec<Vec<f64>> = (0..folds)
-            .into_par_iter()
-            .map(|fold| {
-                let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
-                Part { rows: &rows, targets, present: &present, held_out, members }
-                    .count_right(self, &boxes)
-            })
-            .collect();
+        let right = (0..folds).into_par_iter().gather(|fold| {
+            let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
+            Part { rows: &rows, targets, present: &present, held_out, members }
+                .count_right(self, &boxes)
+        });
         // Sums over all folds, not a mean of shares: equal values are equal to the bit.
         let total = |at: usize| right.iter().map(|sums| sums[at]).sum::<f64>();
         let totals: Vec<f64> = (0..boxes.len()).map(total).collect();
@@ -116,7 +114,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
         check("box_constraint", value, Allowed::Above(0.0))?;
     }
     let mut ascending: Vec<usize> = (0..grid.len()).collect();
-    ascending.sort_by(|&a, &b| grid[a].total_cmp(&grid[b]));
+    order::places_by(&mut ascending, |a, b| grid[a].total_cmp(&grid[b]));
     Ok(ascending)
 }
 
@@ -127,7 +125,7 @@ fn sorted(grid: &[f64]) -> Result<Vec<usize>> {
 pub fn stratified_folds(classes: &[usize], folds: usize, seed: u64) -> Vec<usize> {
     let mut rng = random::stream(seed, Purpose::Folds);
     let mut order: Vec<usize> = (0..classes.len()).collect();
-    order.sort_by_key(|&i| classes[i]);
+    order::places_by(&mut order, |a, b| classes[a].cmp(&classes[b]));
     for class in order.chunk_by_mut(|&i, &j| classes[i] == classes[j]) {
         random::shuffle(class, &mut rng);
     }
@@ -153,16 +151,12 @@ impl<T: Real> Part<'_, T> {
         let mut sums = Vec::with_capacity(boxes.len());
         for &box_constraint in boxes {
             // The dual variables found are feasible for the next, larger box, and near its solution.
-            let weights: Vec<Vec<f64>> = duals
-                .par_iter_mut()
-                .zip(self.present)
-                .map(|(dual, &class)| {
-                    let task = self.task(class, svm.loss, box_constraint);
-                    let solution = svm.solve(&task, class, std::mem::take(dual));
-                    *dual = solution.dual;
-                    solution.weights
-                })
-                .collect();
+            let weights = duals.par_iter_mut().zip(self.present).gather(|(dual, &class)| {
+                let task = self.task(class, svm.loss, box_constraint);
+                let solution = svm.solve(&task, class, std::mem::take(dual));
+                *dual = solution.dual;
+                solution.weights
+            });
             let right = self.held_out.iter().filter(|&&i| {
                 let scores: Vec<f64> = weights.iter().map(|w| self.rows.score(i, w)).collect();
                 self.present[best(&scores)] == self.targets.classes[i]

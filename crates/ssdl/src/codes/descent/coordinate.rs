@@ -12,6 +12,7 @@ use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::device::{self, Engine, Individual};
 use crate::matrix::{Matrix, axpy};
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Real, stop};
 
@@ -84,17 +85,14 @@ impl Coordinate {
             direct: self.direct,
         };
         let stop = stop::armed();
-        let gap = codes
-            .par_columns_mut()
-            .enumerate()
-            .with_min_len(CHUNK)
-            .map_init(WorkingSet::new, |set, (j, code)| {
-                if stop.is_set() {
-                    return 0.0;
-                }
-                set.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
-            })
-            .reduce(|| 0.0, f64::max);
+        let columns = codes.par_columns_mut().enumerate().with_min_len(CHUNK);
+        let gaps = columns.gather_with(WorkingSet::new, |set, (j, code)| {
+            if stop.is_set() {
+                return 0.0;
+            }
+            set.solve(problem.local(j), problem.rhs.column(j), code, effort).wide()
+        });
+        let gap = gaps.into_iter().fold(0.0, f64::max);
         Descended { steps: self.sweeps, gap, graph_energy: None }
     }
 
@@ -118,7 +116,7 @@ impl Coordinate {
             for batch in groups.iter().flat_map(|group| group.chunks(BATCH)) {
                 let visits = &mut visits[..batch.len()];
                 let state = State { problem, strength, codes, residuals: &residuals };
-                visits.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).for_each(
+                visits.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).each(
                     |(visits, samples)| {
                         let mut worker = take(&workers);
                         for (visit, &j) in visits.iter_mut().zip(samples) {
@@ -224,7 +222,7 @@ fn apply_changes<T: Real>(
     let width = residuals.columns().div_ceil(PARTS).max(1);
     let parts = residuals.as_mut_slice().par_chunks_mut((p * width).max(1));
     let to_residuals = || {
-        parts.enumerate().for_each(|(part, residuals)| {
+        parts.enumerate().each(|(part, residuals)| {
             let first = part * width;
             for (visit, &j) in visits.iter().zip(batch) {
                 let entries = laplacian.enters(j as usize);

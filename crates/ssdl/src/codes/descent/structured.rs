@@ -11,6 +11,7 @@ use crate::codes::pursuit::{HalfThreshold, top_of};
 use crate::graph::Laplacian;
 use crate::matrix::{Matrix, axpy, inner, largest_eigenvalue, squared_norm};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// Proximal gradient steps with momentum; each step thresholds in closed form.
@@ -53,14 +54,12 @@ impl Moved {
     /// From `now` to `next`; the step was taken at `now` + factor · (`now` − `before`).
     fn between<T: Real>(next: &Matrix<T>, now: &Matrix<T>, before: &Matrix<T>, factor: T) -> Self {
         let columns = (0..next.columns()).into_par_iter().with_min_len(32);
-        let parts: Vec<(T, T, T)> = columns
-            .map(|j| {
-                wide(
-                    #[inline(always)]
-                    || moved_column(next.column(j), now.column(j), before.column(j), factor),
-                )
-            })
-            .collect();
+        let parts = columns.gather(|j| {
+            wide(
+                #[inline(always)]
+                || moved_column(next.column(j), now.column(j), before.column(j), factor),
+            )
+        });
         let none = Self { against: 0.0, most: 0.0, size: 0.0 };
         parts.iter().fold(none, |all, (against, most, size)| Self {
             against: all.against + against.wide(),
@@ -143,7 +142,7 @@ impl Structured<'_> {
         for _ in 0..self.steps {
             // Images are linear: that of the point ahead follows from those of the last two.
             let inverse = T::one() / bound;
-            next.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, next)| {
+            next.par_columns_mut().enumerate().with_min_len(32).each(|(j, next)| {
                 wide(
                     #[inline(always)]
                     || {
@@ -195,7 +194,7 @@ impl Structured<'_> {
             }
             return;
         }
-        out.par_columns_mut().enumerate().with_min_len(16).for_each(|(j, out)| {
+        out.par_columns_mut().enumerate().with_min_len(16).each(|(j, out)| {
             wide(
                 #[inline(always)]
                 || {
@@ -216,7 +215,7 @@ impl Structured<'_> {
         self.groups.iter().flatten().for_each(|&j| grouped[j] = true);
         let each = HalfThreshold::new(self.coefficients / bound);
         let row = HalfThreshold::new(self.rows / bound);
-        codes.par_columns_mut().zip(&grouped).with_min_len(32).for_each(|(column, grouped)| {
+        codes.par_columns_mut().zip(&grouped).with_min_len(32).each(|(column, grouped)| {
             if !grouped {
                 column.iter_mut().for_each(|a| *a = T::of(each.at(a.wide())));
             }

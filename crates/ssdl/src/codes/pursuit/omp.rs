@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Pulled, Pursuit};
 use crate::matrix::axpy;
 use crate::sparse::for_nonzeros;
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real};
 
@@ -44,7 +45,7 @@ impl<T: Real> Pursuit<T> for Omp {
         let limit = self.n_nonzero.min(p);
         let columns = codes.as_mut_slice().par_chunks_mut(p * CHUNK);
         let sides = rhs.as_slice().par_chunks(p * CHUNK);
-        columns.zip(sides).enumerate().for_each_init(
+        columns.zip(sides).enumerate().each_with(
             || Search::new(gram, limit),
             |search, (chunk, (codes, sides))| {
                 let both = codes.chunks_exact_mut(p).zip(sides.chunks_exact(p));

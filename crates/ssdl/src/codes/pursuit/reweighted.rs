@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::{Pulled, Pursuit};
 use crate::matrix::{Matrix, axpy, dot, in_parts, largest_eigenvalue};
+use crate::threads::Loops;
 use crate::{Matrix as Dense, Real};
 
 /// $54^{1/3}/4$: below this times $\lambda^{2/3}$ the minimum is at zero.
@@ -90,7 +91,7 @@ impl<T: Real> Pursuit<T> for Half {
     fn code(&self, problem: Pulled<'_, T>, codes: &mut Matrix<T>) {
         let Pulled { gram, rhs, shifts } = problem;
         let top = top_of(gram);
-        codes.par_columns_mut().enumerate().with_min_len(8).for_each(|(j, code)| {
+        codes.par_columns_mut().enumerate().with_min_len(8).each(|(j, code)| {
             let shift = shifts.get(j).copied().unwrap_or(T::zero());
             self.one(gram, (shift, top + shift), rhs.column(j), code);
         });

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::matrix::{Matrix, axpy, dot};
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// Samples whose conjugate gradients run together.
@@ -80,7 +81,7 @@ impl Rows<'_> {
         // λ t / d of each coefficient.
         let (p, n) = (codes.rows(), codes.columns());
         let mut ridge = Matrix::zeros(p, n);
-        ridge.par_columns_mut().enumerate().with_min_len(32).for_each(|(j, column)| {
+        ridge.par_columns_mut().enumerate().with_min_len(32).each(|(j, column)| {
             let factor = self.sparsity / weights[j].max(f64::MIN_POSITIVE);
             let row = rows.column(self.group_of[j]);
             column.iter_mut().zip(row).for_each(|(s, t)| *s = T::of((factor * t).min(1e12)));
@@ -104,7 +105,7 @@ fn conjugate_gradients<T: Real>(
     let rhs = rhs.as_slice().par_chunks(p * TOGETHER);
     let ridge = ridge.as_slice().par_chunks(p * TOGETHER);
     let samples = codes.zip(images).zip(rhs.zip(ridge));
-    samples.for_each_init(
+    samples.each_with(
         || Descending::new(p),
         |some, ((codes, images), (rhs, ridge))| {
             some.begin(diagonal, ridge, rhs, (codes, images));

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::{Lasso, Pulled};
 use crate::codes::working_set::{Effort, Local, Penalty, WorkingSet, gap_scale, soft};
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real};
 
@@ -40,7 +41,7 @@ impl Lasso {
             direct: self.solver.direct,
         };
         let columns = codes.as_mut_slice().par_chunks_mut(p * LANES);
-        columns.zip(rhs.as_slice().par_chunks(p * LANES)).with_min_len(2).for_each_init(
+        columns.zip(rhs.as_slice().par_chunks(p * LANES)).with_min_len(2).each_with(
             || (Lanes::new(gram, shift, penalty), WorkingSet::new()),
             |(lanes, set), (codes, sides)| {
                 let done = wide(

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::dictionary::{Statistics, project};
 use crate::sparse::Csr;
+use crate::threads::Loops;
 use crate::{Matrix, Real};
 
 /// How far past its minimiser a dictionary step goes, as a share of the step. Along the step the
@@ -38,7 +39,7 @@ pub(super) fn overshoot<T: Real>(
 /// Continues the change of the codes since `previous`; coefficients that are new or would change
 /// sign stay.
 pub(super) fn extrapolate<T: Real>(codes: &mut Matrix<T>, previous: &Csr<T>) {
-    codes.par_columns_mut().enumerate().with_min_len(64).for_each(|(j, code)| {
+    codes.par_columns_mut().enumerate().with_min_len(64).each(|(j, code)| {
         for (k, old) in previous.row(j) {
             let a = &mut code[k];
             let next = *a + T::of(MOMENTUM) * (*a - old);

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::graph::neighbours::squared_distance;
 use crate::matrix::{Matrix, View, squared_norm};
+use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Real, Result};
 
@@ -92,13 +93,10 @@ impl Cloud {
         let far = reach.iter().fold(0.0f64, |top, r| top.max(r.abs()));
         let doubt = self.doubt + 8.0 * f64::EPSILON * far;
         let tiles: Vec<usize> = (0..self.len()).step_by(QUERIES).collect();
-        let rows: Vec<Vec<R>> = tiles
-            .into_par_iter()
-            .map(|first| {
-                let lists = self.tile(first, reach, doubt);
-                lists.iter().enumerate().map(|(q, list)| take(first + q, list)).collect()
-            })
-            .collect();
+        let rows: Vec<Vec<R>> = tiles.into_par_iter().gather(|first| {
+            let lists = self.tile(first, reach, doubt);
+            lists.iter().enumerate().map(|(q, list)| take(first + q, list)).collect()
+        });
         rows.into_iter().flatten().collect()
     }
 

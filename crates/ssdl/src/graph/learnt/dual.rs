@@ -9,6 +9,8 @@
 
 use rayon::prelude::*;
 
+use crate::threads::Loops;
+
 /// Minimum number of candidate pairs for an evaluation in several threads.
 const MIN_PARALLEL: usize = 1 << 17;
 /// Rows that one thread then takes at once.
@@ -156,7 +158,7 @@ impl<'a> Dual<'a> {
             })
             .collect();
         let sums = gradient.par_chunks_mut(width).zip(degrees.par_chunks_mut(width));
-        sums.zip(places).enumerate().for_each(|(part, ((sums, degrees), place))| {
+        sums.zip(places).enumerate().each(|(part, ((sums, degrees), place))| {
             let first = part * width;
             for (at, (sum, degree)) in sums.iter_mut().zip(degrees).enumerate() {
                 let place = &mut place[self.start(first + at) - self.start(first)..];
@@ -209,7 +211,7 @@ impl<'a> Dual<'a> {
         let n = p.len();
         let twice_mean = 2.0 * p.iter().sum::<f64>() / n as f64;
         let width = if self.pairs.entries() < MIN_PARALLEL { n } else { ROWS };
-        out.par_chunks_mut(width).enumerate().for_each(|(part, out)| {
+        out.par_chunks_mut(width).enumerate().each(|(part, out)| {
             for (at, out) in out.iter_mut().enumerate() {
                 let i = part * width + at;
                 let others = self.active(state, i);

@@ -6,6 +6,7 @@ use super::cloud::Cloud;
 use super::dual::{Dual, Pairs, answer, pull};
 use super::newton::Newton;
 use super::{row_weights, unit};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 /// Pairs without a weight are kept up to this share of the mean pull: a new sample seldom reaches
@@ -101,13 +102,10 @@ impl Joiner {
         let mut wider = None;
         while !waiting.is_empty() {
             let pairs = wider.as_ref().unwrap_or(&self.pairs);
-            let found: Vec<Option<Vec<(u32, f64)>>> = waiting
-                .par_iter()
-                .map_init(Newton::default, |newton, &i| {
-                    let x: Vec<f64> = new.column(i).iter().map(|v| v.wide()).collect();
-                    self.solve(&x, pairs, margin, newton)
-                })
-                .collect();
+            let found = waiting.par_iter().gather_with(Newton::default, |newton, &i| {
+                let x: Vec<f64> = new.column(i).iter().map(|v| v.wide()).collect();
+                self.solve(&x, pairs, margin, newton)
+            });
             // Every sample goes through the same margins, whatever the others need.
             let mut again = Vec::new();
             for (i, found) in waiting.into_iter().zip(found) {

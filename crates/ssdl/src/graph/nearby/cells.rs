@@ -7,8 +7,9 @@ use super::measure::squared;
 use super::sketch::{Sketcher, Sketches};
 use crate::matrix::{Matrix, View, squared_norm};
 use crate::random::place;
+use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Real, stop};
+use crate::{Real, order, stop};
 
 /// Cells per square root of the number of samples.
 const CELLS: f64 = 3.0;
@@ -106,7 +107,7 @@ impl Cells {
             }
             found
         };
-        let tiles: Vec<Vec<(f64, u32)>> = order.par_chunks(WIDTH).map(tile).collect();
+        let tiles: Vec<Vec<(f64, u32)>> = order.par_chunks(WIDTH).gather(tile);
         let mut out = vec![(0.0, 0); new.columns() * kept];
         for (chosen, found) in order.chunks(WIDTH).zip(&tiles) {
             for (&i, found) in chosen.iter().zip(found.chunks(kept.max(1))) {
@@ -209,7 +210,7 @@ fn measure<T: Real>(samples: &Matrix<T>, x: &[T], room: &mut Room, out: &mut [(f
             }
         },
     );
-    exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order::nearest_first(exact);
     out.copy_from_slice(&exact[..out.len()]);
 }
 
@@ -261,7 +262,7 @@ fn assign(values: &Matrix<f32>, centres: &Matrix<f32>, cell: &mut [u32]) {
     let m = values.rows();
     let lengths: Vec<f32> = centres.iter_columns().map(|c| squared_norm(c) as f32).collect();
     let stop = stop::armed();
-    cell.par_chunks_mut(BLOCK).enumerate().for_each(|(block, cell)| {
+    cell.par_chunks_mut(BLOCK).enumerate().each(|(block, cell)| {
         if stop.is_set() {
             return;
         }
@@ -305,17 +306,15 @@ fn share<T: Real>(samples: &Matrix<T>, sketcher: &Sketcher, sketches: &Sketches)
         (0..COMPARED.min(count)).map(|at| at * count / COMPARED.min(count)).collect();
     let Sketches { values, rest, .. } = sketches;
     let scale = T::of(sketcher.single.scale);
-    let mut shares: Vec<f32> = chosen
-        .par_iter()
-        .filter_map(|&i| {
-            let distance = |j: usize| squared(values.column(i), values.column(j), 1.0);
-            let others = chosen.iter().filter(|j| **j != i).map(|&j| (distance(j), j));
-            let (known, j) = others.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-            let between = squared(samples.column(i), samples.column(j), scale) - known;
-            let share = between.max(0.0) / (rest[i] + rest[j]);
-            share.is_finite().then_some(share)
-        })
-        .collect();
+    let shares = chosen.par_iter().gather(|&i| {
+        let distance = |j: usize| squared(values.column(i), values.column(j), 1.0);
+        let others = chosen.iter().filter(|j| **j != i).map(|&j| (distance(j), j));
+        let (known, j) = others.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
+        let between = squared(samples.column(i), samples.column(j), scale) - known;
+        let share = between.max(0.0) / (rest[i] + rest[j]);
+        share.is_finite().then_some(share)
+    });
+    let mut shares: Vec<f32> = shares.into_iter().flatten().collect();
     shares.sort_unstable_by(f32::total_cmp);
     shares.get(shares.len() / 2).copied().unwrap_or(0.0)
 }

@@ -12,6 +12,7 @@ use super::measure::{Keeper, Measure, Work};
 use crate::Real;
 use crate::random::place;
 use crate::stop::Armed;
+use crate::threads::Loops;
 
 /// Samples whose joins are computed before their findings are carried out.
 const BATCH: usize = 8192;
@@ -111,7 +112,7 @@ impl Candidates {
             Self { fresh: vec![NONE; count * most], old: vec![NONE; count * most], most };
         let slots = drawn.fresh.par_chunks_mut(most).zip(drawn.old.par_chunks_mut(most));
         let seen = &*lists;
-        slots.enumerate().with_min_len(256).for_each_init(
+        slots.enumerate().with_min_len(256).each_with(
             Vec::new,
             |all: &mut Vec<(u32, u32, bool)>, (i, (fresh, old))| {
                 // The same number from either end, so that both draw the pair or neither.
@@ -136,7 +137,7 @@ impl Candidates {
         );
         let fresh = &drawn.fresh;
         let flags = lists.fresh.par_chunks_mut(keep).zip(lists.indices.par_chunks(keep));
-        flags.enumerate().with_min_len(256).for_each(|(i, (flags, indices))| {
+        flags.enumerate().with_min_len(256).each(|(i, (flags, indices))| {
             let joined = Self::of(fresh, i, most);
             for (flag, j) in flags.iter_mut().zip(indices) {
                 *flag &= !joined.contains(j);
@@ -184,13 +185,11 @@ pub(super) fn round<T: Real>(
     let mut changed = 0;
     for first in (0..count).step_by(BATCH) {
         let tasks = (first..(first + BATCH).min(count)).into_par_iter().step_by(TASK);
-        let findings: Vec<Findings> = tasks
-            .map_init(Work::default, |work, start| {
-                let last = (start + TASK).min(first + BATCH).min(count);
-                let found = join(measure, lists, &candidates, &order[start..last], work, stop);
-                Findings::sorted(&found, block, n_blocks)
-            })
-            .collect();
+        let findings = tasks.gather_with(Work::default, |work, start| {
+            let last = (start + TASK).min(first + BATCH).min(count);
+            let found = join(measure, lists, &candidates, &order[start..last], work, stop);
+            Findings::sorted(&found, block, n_blocks)
+        });
         changed += carry_out(lists, block, &findings);
     }
     changed
@@ -227,11 +226,10 @@ fn carry_out(lists: &mut Lists, block: usize, findings: &[Findings]) -> usize {
     let (keep, size) = (lists.keep, block * lists.keep);
     let parts = lists.distances.par_chunks_mut(size).zip(lists.indices.par_chunks_mut(size));
     let parts = parts.zip(lists.fresh.par_chunks_mut(size)).enumerate();
-    parts
-        .map(|(at, ((distances, indices), fresh))| {
-            let mut part = Part { keep, distances, indices, fresh };
-            let of_block = findings.iter().flat_map(|task| task.of(at));
-            of_block.filter(|f| part.offer(f.to as usize - at * block, f.what, f.distance)).count()
-        })
-        .sum()
+    let taken = parts.gather(|(at, ((distances, indices), fresh))| {
+        let mut part = Part { keep, distances, indices, fresh };
+        let of_block = findings.iter().flat_map(|task| task.of(at));
+        of_block.filter(|f| part.offer(f.to as usize - at * block, f.what, f.distance)).count()
+    });
+    taken.into_iter().sum()
 }

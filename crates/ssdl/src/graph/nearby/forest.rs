@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::matrix::Matrix;
 use crate::random::place;
+use crate::threads::Loops;
 use crate::wide::wide;
 
 /// A cut that leaves less than this share on one side is made in the middle instead.
@@ -52,7 +53,7 @@ fn cut_node(values: &Matrix<f32>, node: &mut [(f32, u32)], leaf: usize, key: u64
         );
     };
     if count > APART {
-        node.par_chunks_mut(1024).for_each(measure)
+        node.par_chunks_mut(1024).each(measure)
     } else {
         measure(node)
     }

@@ -17,8 +17,9 @@ use rayon::prelude::*;
 use super::neighbours::squared_distance;
 use crate::matrix::Matrix;
 use crate::stop::Armed;
+use crate::threads::Loops;
 use crate::wide::wide;
-use crate::{Real, stop};
+use crate::{Real, order, stop};
 pub(super) use cells::Cells;
 use lists::{Lists, NONE};
 use measure::{Keeper, Measure, Work};
@@ -45,8 +46,8 @@ const ROUNDING: f32 = 1e-4;
 /// Whether single precision holds the squared differences of these samples.
 pub(super) fn can_measure<T: Real>(samples: &Matrix<T>) -> bool {
     let sizes = samples.as_slice().par_chunks(1 << 16);
-    let largest = sizes.map(|part| part.iter().fold(0.0, |top: f64, v| top.max(v.wide().abs())));
-    largest.reduce(|| 0.0, f64::max) < 1e30
+    let largest = sizes.gather(|part| part.iter().fold(0.0, |top: f64, v| top.max(v.wide().abs())));
+    largest.into_iter().fold(0.0, f64::max) < 1e30
 }
 
 /// Bytes of a search, beside the samples and the lists it gives.
@@ -143,20 +144,17 @@ fn join_leaves<T: Real>(
             rest = after;
         }
         let seen = &*lists;
-        let joined: Vec<Lists> = batch
-            .par_iter()
-            .map_init(Work::default, |work, chosen| {
-                let mut own = Lists::new(chosen.len(), seen.keep);
-                let places = chosen.iter().enumerate();
-                places.for_each(|(at, &i)| own.copy(at, seen, i as usize));
-                let mut leaf = Leaf { chosen, lists: own };
-                if !stop.is_set() {
-                    work.chosen.clone_from(chosen);
-                    measure.pairs(work, chosen.len(), &mut leaf);
-                }
-                leaf.lists
-            })
-            .collect();
+        let joined: Vec<Lists> = batch.par_iter().gather_with(Work::default, |work, chosen| {
+            let mut own = Lists::new(chosen.len(), seen.keep);
+            let places = chosen.iter().enumerate();
+            places.for_each(|(at, &i)| own.copy(at, seen, i as usize));
+            let mut leaf = Leaf { chosen, lists: own };
+            if !stop.is_set() {
+                work.chosen.clone_from(chosen);
+                measure.pairs(work, chosen.len(), &mut leaf);
+            }
+            leaf.lists
+        });
         for (chosen, own) in batch.iter().zip(&joined) {
             chosen.iter().enumerate().for_each(|(at, &i)| lists.copy(i as usize, own, at));
         }
@@ -168,7 +166,7 @@ fn join_leaves<T: Real>(
 fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -> Vec<u32> {
     let count = samples.columns();
     let mut out = vec![0; count * k];
-    out.par_chunks_mut(k).enumerate().with_min_len(64).for_each_init(
+    out.par_chunks_mut(k).enumerate().with_min_len(64).each_with(
         Vec::new,
         |exact: &mut Vec<(f64, u32)>, (i, out)| {
             if stop.is_set() {
@@ -194,7 +192,7 @@ fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -
                     }
                 },
             );
-            exact.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            order::nearest_first(exact);
             out.iter_mut().zip(exact.iter()).for_each(|(out, e)| *out = e.1);
         },
     );

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::super::single::Single;
 use crate::matrix::{Matrix, View, dot, squared_norm};
 use crate::random::place;
+use crate::threads::Loops;
 use crate::{Real, stop};
 
 /// Directions of a sketch. Samples with hardly more features are their own sketch.
@@ -63,7 +64,7 @@ impl Sketcher {
         let mut sizes = vec![(0.0, 0.0); count];
         let stop = stop::armed();
         let chunks = values.as_mut_slice().par_chunks_mut((m * WIDTH).max(1));
-        chunks.zip(sizes.par_chunks_mut(WIDTH)).enumerate().for_each(|(chunk, (out, sizes))| {
+        chunks.zip(sizes.par_chunks_mut(WIDTH)).enumerate().each(|(chunk, (out, sizes))| {
             if stop.is_set() {
                 return;
             }

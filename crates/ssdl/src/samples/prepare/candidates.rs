@@ -5,7 +5,7 @@
 
 use super::StepChoice;
 use super::unskew::long_tail;
-use crate::{Matrix, Real};
+use crate::{Matrix, Real, order};
 
 /// Features whose ranges differ by more than this are not of one kind.
 const MAX_RATIO: f64 = 10.0;
@@ -74,7 +74,7 @@ fn have_a_zero<T: Real>(features: &Matrix<T>) -> bool {
 #[must_use]
 pub fn are_alike<T: Real>(features: &Matrix<T>) -> bool {
     let mut ranges = ranges(features);
-    ranges.sort_by(f64::total_cmp);
+    order::ascending(&mut ranges);
     let at = |share: f64| ranges.get(((ranges.len() as f64 - 1.0) * share).round() as usize);
     match (at(0.1), at(0.9)) {
         (Some(low), Some(high)) => *high <= MAX_RATIO * low,

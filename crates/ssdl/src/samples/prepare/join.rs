@@ -9,6 +9,7 @@ use super::scale::set_length;
 use super::{
     Description, Layout, Pipeline, PreparationStep, StepChoice, Tensors, check_n_features,
 };
+use crate::threads::Loops;
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -85,7 +86,7 @@ impl<T: Real> Join<T> {
             let mut steps = branch.steps().iter();
             let mapped =
                 steps.try_fold(features.clone(), |mapped, step| apply(step.as_ref(), mapped))?;
-            out.par_columns_mut().enumerate().for_each(|(j, out)| {
+            out.par_columns_mut().enumerate().each(|(j, out)| {
                 let out = &mut out[start..][..mapped.rows()];
                 out.copy_from_slice(mapped.column(j));
                 set_length(out, 1.0);

@@ -1,6 +1,7 @@
 //! How the numbers of a sample are arranged, and the loop that maps images one by one.
 
 use super::StepChoice;
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 use rayon::prelude::*;
 
@@ -88,7 +89,7 @@ pub(super) fn map_images<T: Real, B>(
     let mut out = Matrix::zeros(n_out, features.columns());
     let make = || (vec![0f32; features.rows()], vec![0f32; n_out], buffers());
     let columns = out.par_columns_mut().enumerate().with_min_len(MIN_SAMPLES);
-    columns.for_each_init(make, |(image, mapped, buffers), (j, out)| {
+    columns.each_with(make, |(image, mapped, buffers), (j, out)| {
         for (pixel, x) in image.iter_mut().zip(features.column(j)) {
             *pixel = x.wide() as f32;
         }

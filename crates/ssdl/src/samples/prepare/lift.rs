@@ -4,6 +4,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -87,7 +88,7 @@ impl<T: Real> PreparationStep<T> for Lift<T> {
         let unit = self.length / (1.0 + HEIGHT * HEIGHT).sqrt();
         let typical = self.typical.wide();
         let mut lifted = Matrix::zeros(self.n_in + 1, features.columns());
-        lifted.par_columns_mut().enumerate().for_each(|(j, out)| {
+        lifted.par_columns_mut().enumerate().each(|(j, out)| {
             let all = features.column(j).iter();
             out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(unit * (x.wide() / typical)));
             out[self.n_in] = T::of(unit * HEIGHT);

@@ -1,9 +1,9 @@
 //! `logarithm=STRENGTH`: shadows brightened by a logarithm.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -76,7 +76,7 @@ impl<T: Real> PreparationStep<T> for Logarithm<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let brightest = self.brightest.wide();
-        features.par_columns_mut().for_each(|x| {
+        features.par_columns_mut().each(|x| {
             for x in x {
                 *x = T::of((self.strength * (x.wide().max(0.0) / brightest)).ln_1p());
             }

@@ -1,9 +1,9 @@
 //! `power=EXPONENT`: large values damped, small ones raised.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
+use crate::threads::Loops;
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -57,7 +57,7 @@ impl<T: Real> PreparationStep<T> for Power {
     }
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
-        features.par_columns_mut().for_each(|x| {
+        features.par_columns_mut().each(|x| {
             for x in x {
                 let value = x.wide();
                 // The square root is the common case, and exact.

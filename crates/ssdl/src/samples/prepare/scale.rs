@@ -1,10 +1,10 @@
 //! `scale=FACTOR`: every sample to the same length.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
 use crate::matrix::squared_norm;
+use crate::threads::Loops;
 use crate::{Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -49,7 +49,7 @@ impl<T: Real> PreparationStep<T> for Scale {
     }
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
-        features.par_columns_mut().for_each(|x| set_length(x, self.factor));
+        features.par_columns_mut().each(|x| set_length(x, self.factor));
         features
     }
 }

@@ -1,9 +1,9 @@
 //! `standardise`: every feature to mean 0 and variance 1 over the training samples.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
+use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -73,7 +73,7 @@ impl<T: Real> PreparationStep<T> for Standardise<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let (mean, deviation) = (self.mean.as_slice(), self.deviation.as_slice());
-        features.par_columns_mut().for_each(|x| {
+        features.par_columns_mut().each(|x| {
             for ((x, &m), &s) in x.iter_mut().zip(mean).zip(deviation) {
                 *x = if s == T::zero() { T::zero() } else { (*x - m) / s };
             }

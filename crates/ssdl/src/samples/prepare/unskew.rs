@@ -1,10 +1,10 @@
 //! `unskew`: features with long tails are pulled together, the others stay as they are.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors};
-use crate::{Error, Matrix, Real, Result};
+use crate::threads::Loops;
+use crate::{Error, Matrix, Real, Result, order};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "unskew",
@@ -79,7 +79,7 @@ impl<T: Real> PreparationStep<T> for Unskew<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let (median, scale) = (self.median.as_slice(), self.scale.as_slice());
-        features.par_columns_mut().for_each(|x| {
+        features.par_columns_mut().each(|x| {
             for ((x, &m), &s) in x.iter_mut().zip(median).zip(scale) {
                 if s > T::zero() {
                     *x = T::of(((x.wide() - m.wide()) / s.wide()).asinh());
@@ -95,7 +95,7 @@ pub(super) fn long_tail<T: Real>(features: &Matrix<T>, feature: usize) -> Option
     let step = features.columns().div_ceil(MAX_SAMPLES).max(1);
     let mut values: Vec<f64> =
         (0..features.columns()).step_by(step).map(|j| features.column(j)[feature].wide()).collect();
-    values.sort_by(f64::total_cmp);
+    order::ascending(&mut values);
     let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
     let median = at(0.5);
     // A feature that is mostly one value has no spread between its quartiles: look further out.
