@@ -11,6 +11,10 @@
 //! A dozen hidden labels that are all foretold would fit any steep slope, and a few that are not none at
 //! all; scores in units of their spread, though, deserve much the same slope on any data, which is what
 //! the second term says. With many labels it counts for nothing.
+//!
+//! Unlabelled samples say something, too. Classifiers that saw different labels agree on about as many
+//! of them as they get right, so the mean highest probability $\bar p$ on unlabelled samples is drawn to
+//! that agreement $a$ by a third term, $(\operatorname{logit}\bar p-\operatorname{logit}a)^2/2\tau^2$.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +33,10 @@ const TYPICAL: f64 = 0.93;
 const FLOORS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 /// The floor where no label could be hidden, so that nothing is known about mistakes.
 const UNKNOWN: f64 = 0.05;
+/// τ: how far the log-odds of a right prediction are from those of agreement, on data that were made up.
+const AGREEMENT_DEVIATION: f64 = 0.35;
+/// Agreement that is no better than chance still counts as this much better.
+const ABOVE_CHANCE: f64 = 0.02;
 
 /// What is expected of a slope before any label is hidden: its logarithm is normal around
 /// $\log t_0$ with deviation σ.
@@ -61,6 +69,53 @@ impl Expected {
     }
 }
 
+/// Unlabelled samples as a decision sees them, and how many of them it gets right by all that is known
+/// without their labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unlabelled {
+    /// The logits to calibrate, $C\times M$.
+    pub logits: Matrix<f64>,
+    /// $a$: the share on which fits with different labels agree.
+    pub agreement: f64,
+}
+
+impl Unlabelled {
+    /// For fits that saw different labels, the class that each gives to the same samples: the mean share of
+    /// samples on which two of them agree. `None` without samples or with fewer than two fits.
+    ///
+    /// Its expectation is the accuracy where the fits together are calibrated (Jiang, Nagarajan, Baek,
+    /// Kolter, 2022).
+    #[must_use]
+    pub fn agreement(classes: &[Vec<usize>]) -> Option<f64> {
+        let n = classes.first().map_or(0, Vec::len);
+        let same = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a == b).count();
+        let pairs: Vec<usize> = (0..classes.len())
+            .flat_map(|i| (0..i).map(move |j| same(&classes[i], &classes[j])))
+            .collect();
+        let all = pairs.len() * n;
+        (all > 0).then(|| pairs.iter().sum::<usize>() as f64 / all as f64)
+    }
+
+    /// How unexpected it is that the highest probability is `mean` on average, with this much room below
+    /// one.
+    fn surprise(&self, mean: f64, room: f64) -> f64 {
+        let chance = 1.0 / self.logits.rows() as f64;
+        let odds = |p: f64| (p / (1.0 - p)).ln();
+        let agreement = self.agreement.clamp(chance + ABOVE_CHANCE, 1.0 - room);
+        let mean = mean.clamp(chance, 1.0 - 1e-6);
+        ((odds(mean) - odds(agreement)) / AGREEMENT_DEVIATION).powi(2) / 2.0
+    }
+
+    /// The mean of the highest softmax with this slope.
+    fn mean_top(&self, slope: f64) -> f64 {
+        let top = |z: &[f64]| {
+            let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            1.0 / z.iter().map(|z| (slope * (z - top)).exp()).sum::<f64>()
+        };
+        self.logits.iter_columns().map(top).sum::<f64>() / self.logits.columns() as f64
+    }
+}
+
 /// How scores become probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
@@ -85,7 +140,20 @@ impl Calibration {
     #[must_use]
     #[inline(never)]
     pub fn fit(logits: &Matrix<f64>, truth: &[usize], expected: Expected) -> Self {
+        Self::fit_beside(logits, truth, expected, None)
+    }
+
+    /// The same with a look at unlabelled samples. Cost: 40 passes over theirs besides.
+    #[must_use]
+    #[inline(never)]
+    pub fn fit_beside(
+        logits: &Matrix<f64>,
+        truth: &[usize],
+        expected: Expected,
+        open: Option<&Unlabelled>,
+    ) -> Self {
         let n = truth.len();
+        let open = open.filter(|open| open.logits.columns() > 0);
         if n == 0 || logits.rows() < 2 {
             return Self::unknown();
         }
@@ -95,9 +163,14 @@ impl Calibration {
         let mut p = vec![0.0; logits.rows()];
         let slopes = (0..SLOPES).map(|at| FIRST_SLOPE * STEP.powi(at as i32));
         for slope in slopes {
+            let top = open.map(|open| (open, open.mean_top(slope)));
             for floor in [least].into_iter().chain(FLOORS.into_iter().filter(|&f| f > least)) {
                 let calibration = Self { slope: Some(slope), floor, n_hidden: n };
                 let mut loss = expected.surprise(slope);
+                if let Some((open, top)) = top {
+                    let mean = (1.0 - floor) * top + floor / logits.rows() as f64;
+                    loss += open.surprise(mean, least);
+                }
                 for (j, &class) in truth.iter().enumerate() {
                     calibration.of_logits(logits.column(j), &mut p);
                     loss -= p[class].ln();
@@ -265,5 +338,45 @@ mod tests {
         assert!(slope(6, false) < expected.slope);
         assert!(slope(600, false) < 0.5 * slope(6, false));
         assert!(slope(600, true) > slope(6, true));
+    }
+
+    /// As many samples of each class, all with the same margin.
+    fn open(agreement: f64, n: usize) -> Unlabelled {
+        let logits = Matrix::from_fn(2, n, |c, j| if c == j % 2 { 1.0 } else { -1.0 });
+        Unlabelled { logits, agreement }
+    }
+
+    #[test]
+    fn agreement_is_the_share_of_samples_that_two_fits_see_alike() {
+        let fits = [vec![0, 0, 1, 1], vec![0, 0, 1, 0], vec![1, 0, 1, 1]];
+        let by_hand = (0.75 + 0.75 + 0.5) / 3.0;
+        let found = Unlabelled::agreement(&fits).expect("three fits");
+        assert!((found - by_hand).abs() < 1e-12, "{found}");
+        assert_eq!(Unlabelled::agreement(&fits[..1]), None);
+        assert_eq!(Unlabelled::agreement(&[Vec::new(), Vec::new()]), None);
+    }
+
+    #[test]
+    fn probabilities_of_unlabelled_samples_are_drawn_to_the_agreement() {
+        // Six labels, five of them foretold.
+        let logits = Matrix::from_fn(2, 6, |c, j| if c == j % 2 { 1.0 } else { -1.0 });
+        let truth = [0, 1, 0, 1, 0, 0];
+        let top = |open: Option<&Unlabelled>, n: usize| {
+            let many: Vec<usize> = (0..n).flat_map(|_| truth).collect();
+            let logits = Matrix::from_fn(2, many.len(), |c, j| logits.column(j % 6)[c]);
+            let expected = Expected::of_scores(2);
+            let found = Calibration::fit_beside(&logits, &many, expected, open);
+            let mut p = [0.0; 2];
+            found.of_logits(&[1.0, -1.0], &mut p);
+            p[0]
+        };
+        let (alone, low, high) =
+            (top(None, 1), top(Some(&open(0.6, 40)), 1), top(Some(&open(1.0, 40)), 1));
+        assert!(low + 0.05 < alone && alone < high, "{low} {alone} {high}");
+        // The number of unlabelled samples is not what makes them count; that of the labels is.
+        assert_eq!(low, top(Some(&open(0.6, 400)), 1));
+        assert_eq!(alone, top(Some(&open(0.6, 0)), 1));
+        let (alone, low) = (top(None, 200), top(Some(&open(0.6, 40)), 200));
+        assert!((alone - low).abs() < 0.03, "{alone} {low}");
     }
 }

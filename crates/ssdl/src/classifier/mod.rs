@@ -28,7 +28,7 @@ pub use balance::as_shares;
 pub use balance::{Balance, BalanceKnobs, BalanceSetters};
 pub(crate) use balance::{class_sums, scale, scale_columns};
 pub use ballot::Ballot;
-pub use calibration::{Calibration, Expected};
+pub use calibration::{Calibration, Expected, Unlabelled};
 pub(crate) use decision::SavedDecision;
 pub use decision::{Coded, Decision, Known, Verdict};
 pub use knobs::{MarginKnobs, MarginSetters, Voting};

@@ -4,14 +4,15 @@
 //! halves of space, label spreading where they are clouds of any shape. Which of these holds is seen
 //! on labels that are hidden in turn, from the same cold start for all.
 
-use super::hidden::{Hidden, fewer};
+use super::hidden::{Foretold, Hidden, fewer, some_open};
 use super::logistic::Logistic;
 use super::{Description, LabelSpreading, Learner, SsdlGa, ssdl_ga};
 use crate::classifier::{
-    Calibration, Decision, Expected, Member, MemberRule, best, mixture_weights,
+    Calibration, Decision, Expected, Member, MemberRule, Unlabelled, best, mixture_weights,
 };
 use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
-use crate::{Error, Labels, Matrix, Real, Result};
+use crate::matrix::axpy;
+use crate::{Error, Matrix, Real, Result};
 
 crate::knobs! {
     /// The knobs of the choice among methods, and the way to fit it from code.
@@ -98,8 +99,15 @@ impl Learner for Auto {
             Compared { method: (*name).to_owned(), accuracy, log_loss, weight }
         });
         let compared = compared.collect();
-        let pool = pooled(&trials, &weights, hidden.as_ref(), &shown.labels);
-        Ok(together(parts, compared, pool))
+        let mut learnt = together(parts, compared);
+        if learnt.calibration.is_none() {
+            let trials = trials.iter().zip(&weights).filter_map(|(t, &w)| Some((t.as_ref()?, w)));
+            let truth = hidden.map_or_else(Vec::new, |hidden| hidden.truth(&shown.labels));
+            let logits: Matrix<f64> = Calibration::logits(&learnt.decision, &learnt.verdict(given));
+            let logits = logits.select_columns(&some_open(&given.labels));
+            learnt.calibration = Some(pooled(&trials.collect::<Vec<_>>(), &truth, logits));
+        }
+        Ok(learnt)
     }
 }
 
@@ -110,6 +118,8 @@ struct Trial {
     probabilities: Matrix<f64>,
     /// Those of the true classes.
     of_truth: Vec<f64>,
+    /// For each fit with hidden labels, the probabilities of the same unlabelled samples.
+    open: Vec<Matrix<f64>>,
     /// Share of the hidden labels that were foretold.
     accuracy: Option<f64>,
 }
@@ -134,11 +144,12 @@ fn tried<K: Learner, T: Real>(
             calibration,
             probabilities,
             of_truth: Vec::new(),
+            open: Vec::new(),
             accuracy: None,
         }));
     };
-    let logits = match hidden.logits(method, given, turns) {
-        Ok(logits) => logits,
+    let Foretold { hidden: logits, mut open } = match hidden.logits(method, given, turns) {
+        Ok(found) => found,
         // A given graph may be of a kind that this one cannot use.
         Err(Error::Graph(_)) => return Ok(None),
         Err(error) => return Err(error),
@@ -153,8 +164,13 @@ fn tried<K: Learner, T: Real>(
         of_truth.push(probabilities.column(j)[class]);
         right += usize::from(best(logits.column(j)) == class);
     }
+    for fit in &mut open {
+        let raw = fit.clone();
+        let columns = raw.iter_columns().enumerate();
+        columns.for_each(|(j, z)| calibration.of_logits(z, fit.column_mut(j)));
+    }
     let accuracy = Some(right as f64 / truth.len().max(1) as f64);
-    Ok(Some(Trial { calibration, probabilities, of_truth, accuracy }))
+    Ok(Some(Trial { calibration, probabilities, of_truth, open, accuracy }))
 }
 
 /// A finished fit with its weight, and its calibration for the scores of this fit.
@@ -185,34 +201,34 @@ fn fitted<K: Learner, T: Real>(
     Ok(())
 }
 
-/// The calibration of the mean: a mean of honest probabilities is less sure than it could be.
-fn pooled(
-    trials: &[Option<Trial>],
-    weights: &[f64],
-    hidden: Option<&Hidden>,
-    labels: &Labels,
-) -> Calibration {
-    let able: Vec<(&Trial, f64)> =
-        trials.iter().zip(weights).filter_map(|(trial, &w)| Some((trial.as_ref()?, w))).collect();
-    let Some((hidden, (first, _))) = hidden.zip(able.first()) else {
-        return Calibration::unknown();
-    };
-    let (rows, columns) = (first.probabilities.rows(), first.probabilities.columns());
-    let logits = Matrix::from_fn(rows, columns, |c, j| {
-        able.iter()
-            .map(|(trial, weight)| weight * trial.probabilities.column(j)[c])
-            .sum::<f64>()
-            .ln()
+/// The calibration of the mean: a mean of honest probabilities is less sure than it could be. `logits` are
+/// those of unlabelled samples by the members that decide.
+fn pooled(trials: &[(&Trial, f64)], truth: &[usize], logits: Matrix<f64>) -> Calibration {
+    let hidden = mean_of(trials.iter().map(|(trial, weight)| (&trial.probabilities, *weight)));
+    let Some(mut hidden) = hidden else { return Calibration::unknown() };
+    hidden.as_mut_slice().iter_mut().for_each(|p| *p = p.ln());
+    let n_fits = trials.iter().map(|(trial, _)| trial.open.len()).min().unwrap_or(0);
+    let classes = (0..n_fits).filter_map(|fit| {
+        let mean = mean_of(trials.iter().map(|(trial, weight)| (&trial.open[fit], *weight)))?;
+        Some(mean.iter_columns().map(best).collect())
     });
-    Calibration::fit(&logits, &hidden.truth(labels), Expected::of_means())
+    let agreement = Unlabelled::agreement(&classes.collect::<Vec<Vec<usize>>>());
+    let open = agreement.map(|agreement| Unlabelled { logits, agreement });
+    Calibration::fit_beside(&hidden, truth, Expected::of_means(), open.as_ref())
 }
 
-/// One result of all parts; a single one stays what it is.
-fn together<T: Real>(
-    mut parts: Vec<Part<T>>,
-    compared: Vec<Compared>,
-    pool: Calibration,
-) -> Learnt<T> {
+/// The weighted sum of matrices of one size; `None` without any.
+fn mean_of<'a>(parts: impl Iterator<Item = (&'a Matrix<f64>, f64)>) -> Option<Matrix<f64>> {
+    let mut sum: Option<Matrix<f64>> = None;
+    for (part, weight) in parts {
+        let sum = sum.get_or_insert_with(|| Matrix::zeros(part.rows(), part.columns()));
+        axpy(weight, part.as_slice(), sum.as_mut_slice());
+    }
+    sum
+}
+
+/// One result of all parts; a single one stays what it is, several are yet to be calibrated.
+fn together<T: Real>(mut parts: Vec<Part<T>>, compared: Vec<Compared>) -> Learnt<T> {
     if parts.len() == 1
         && let Some(Part { learnt, calibration, .. }) = parts.pop()
     {
@@ -230,5 +246,5 @@ fn together<T: Real>(
     });
     let decision = Decision::mixture(members.collect());
     let first = parts.swap_remove(0).learnt;
-    Learnt { calibration: Some(pool), compared, decision, ..first }
+    Learnt { calibration: None, compared, decision, ..first }
 }

@@ -16,10 +16,15 @@ const MAX_SAMPLES: usize = 3000;
 /// Fits with labels hidden, for probabilities.
 const FOLDS: usize = 3;
 
+/// Unlabelled samples that are looked at beside the hidden ones, at most.
+const MAX_OPEN: usize = 1000;
+
 /// Which labels are hidden together.
 pub(super) struct Hidden {
     /// Samples whose labels are hidden in turn.
     pub places: Vec<usize>,
+    /// Some samples that nobody labelled.
+    open: Vec<usize>,
     fold_of: Vec<usize>,
     folds: usize,
 }
@@ -43,7 +48,7 @@ impl Hidden {
         };
         let classes: Vec<usize> = classes.into_iter().map(&mut order).collect();
         let fold_of = stratified_folds(&classes, folds, seed);
-        Some(Self { places, fold_of, folds })
+        Some(Self { places, open: some_open(labels), fold_of, folds })
     }
 
     /// The classes of the hidden samples.
@@ -51,8 +56,8 @@ impl Hidden {
         self.places.iter().filter_map(|&place| labels.assigned()[place]).collect()
     }
 
-    /// The logits ($C\times M$) that a method gives to the hidden samples, in the order of
-    /// [`places`](Self::places), as multiples of the spread of all logits of the fit.
+    /// The logits that a method gives to samples whose labels it does not see, as multiples of the spread
+    /// of all logits of the fit.
     ///
     /// # Errors
     /// If a fit fails, or the observer cancels.
@@ -61,8 +66,9 @@ impl Hidden {
         method: &dyn AnyLearner<T>,
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
-    ) -> Result<Matrix<f64>> {
+    ) -> Result<Foretold> {
         let mut all = Matrix::zeros(given.labels.classes().len(), self.places.len());
+        let mut open = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {
             let mut assigned = given.labels.assigned().to_vec();
             let own = (0..self.places.len()).filter(|&at| self.fold_of[at] == fold);
@@ -86,13 +92,32 @@ impl Hidden {
             }
             let logits = Calibration::logits(&learnt.decision, &learnt.verdict(&part));
             let spread = Calibration::spread(&logits);
+            let mut others = logits.select_columns(&self.open);
+            others.as_mut_slice().iter_mut().for_each(|z| *z /= spread);
+            open.push(others);
             for at in own {
                 let found = logits.column(self.places[at]).iter().map(|z| z / spread);
                 all.column_mut(at).iter_mut().zip(found).for_each(|(out, z)| *out = z);
             }
         }
-        Ok(all)
+        Ok(Foretold { hidden: all, open })
     }
+}
+
+/// What fits with hidden labels make of samples.
+pub(super) struct Foretold {
+    /// Logits of the hidden samples ($C\times M$), in the order of [`Hidden::places`], each from the fit
+    /// that did not see its label.
+    pub hidden: Matrix<f64>,
+    /// For each fit, logits of the same unlabelled samples.
+    pub open: Vec<Matrix<f64>>,
+}
+
+/// At most 1,000 unlabelled samples, evenly spread.
+pub(super) fn some_open(labels: &Labels) -> Vec<usize> {
+    let all = labels.unlabelled();
+    let step = all.len().div_ceil(MAX_OPEN).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 /// At most 3,000 of the samples, in their order: the labelled ones first, then others by lot. `None` if
@@ -135,7 +160,7 @@ pub(super) fn calibrate<T: Real>(
         return Ok(Calibration::unknown());
     };
     match hidden.logits(method, given, turns) {
-        Ok(logits) => {
+        Ok(Foretold { hidden: logits, .. }) => {
             let expected = Expected::of_scores(logits.rows());
             let truth = hidden.truth(&given.labels);
             Ok(Calibration::fit(&logits, &truth, expected).stretched(spread))

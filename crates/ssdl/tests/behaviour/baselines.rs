@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::common::{
-    agreement, assert_distributions, clouds, fit, fit_with, label_first, options, small_problem,
+    agreement, assert_distributions, clouds, fit, fit_with, label_first, noise, options,
+    small_problem,
 };
 use serde_json::{Value, json};
 use ssdl::classifier::best;
@@ -290,4 +291,37 @@ fn a_vote_and_a_linear_decision_are_told_apart() {
     assert_eq!(model.attachment(), Some(&vote.attachment));
     let model = fitted::<f32>("ridge", &[], small_problem(1).0);
     assert!(model.classifier().is_some() && model.attachment().is_none());
+}
+
+/// The mean of what `auto` says of unlabelled samples, and the share of them that is right, over a few
+/// draws of clouds with this much noise and five labels each.
+fn sure_and_right(blur: f64) -> Vec<(f64, f64)> {
+    let draw = |seed: u64| {
+        let (mut features, truth) = clouds::<f64>(2, 6, 200, seed);
+        let noise = noise::<f64>(6, 200, seed + 100);
+        let both = features.as_mut_slice().iter_mut().zip(noise.as_slice());
+        both.for_each(|(x, e)| *x += blur * e);
+        let samples = Samples::new(features, label_first(&truth, 2, 5)).unwrap();
+        let options = FitOptions { calibrate: true, ..options() };
+        let auto = methods::find("auto").unwrap();
+        let model = fit_with(auto, &[], samples, &options, &mut Silent).unwrap();
+        let found = model.transduction();
+        assert_distributions(&found.probabilities);
+        let tops = found.classes.iter().enumerate().skip(10);
+        let sure: f64 = tops.map(|(j, &c)| found.probabilities.column(j)[c]).sum();
+        (sure / 190.0, agreement(&found.classes[10..], &truth[10..]))
+    };
+    (0..4).map(draw).collect()
+}
+
+#[test]
+fn auto_is_about_as_sure_as_it_is_right() {
+    let mean = |pairs: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+        pairs.iter().map(of).sum::<f64>() / pairs.len() as f64
+    };
+    let (clear, blurred) = (sure_and_right(0.0), sure_and_right(2.5));
+    assert!(mean(&clear, |p| p.0) > mean(&blurred, |p| p.0) + 0.05, "{clear:?} {blurred:?}");
+    for pairs in [&clear, &blurred] {
+        assert!((mean(pairs, |p| p.0) - mean(pairs, |p| p.1)).abs() < 0.1, "{pairs:?}");
+    }
 }
