@@ -123,8 +123,8 @@ pub struct Predict {
 #[command(after_help = "\
 Rows that exist are not run again, so an interrupted experiment continues where it
 stopped. `mnist-100` is the benchmark of the Ladder network with all 60,000 images:
-its 150 epochs take a night on a processor (minutes with --device gpu), --methods
-'Ladder with 6 epochs' some minutes.")]
+its 150 epochs take more than an hour on a processor, --methods 'Ladder with 6
+epochs' some minutes.")]
 pub struct Experiment {
     /// Name of a plan, such as digits; or your own plan, a TOML file
     pub name: String,
