@@ -8,14 +8,14 @@
 
 use burn_tensor::module::{batch_norm_train, conv2d, max_pool2d};
 use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
-use burn_tensor::{Device, Tensor, activation};
+use burn_tensor::{Tensor, activation};
 use serde::{Deserialize, Serialize};
 
 use crate::draws;
 use crate::layers::{Labelled, SMALL, cross_entropy, parts, statistics};
 use crate::optimiser::Descent;
 use crate::train::{Schedule, Trainable};
-use crate::weights::{Begin, Leaves, Planned, Weight, numbers, rows};
+use crate::weights::{Begin, Leaves, Planned, Rows, Weight, numbers, rows};
 use crate::{Error, Result};
 
 /// Least height and width: two convolutions and a halving leave one pixel.
@@ -139,8 +139,10 @@ pub struct CnnShape {
 
 /// How batches are normalised.
 enum Scale<'a> {
+    /// By their own statistics.
+    Own,
     /// By their own statistics, which are collected.
-    Own(Vec<Weight>),
+    Collected(Vec<Weight>),
     /// By those of the training samples.
     Known(&'a [Weight]),
 }
@@ -184,9 +186,22 @@ impl CnnShape {
         leaves: &Leaves<'_>,
         samples: Tensor<2>,
         known: Option<&[Weight]>,
-        dropout: Option<Tensor<2>>,
     ) -> (Tensor<2>, Vec<Weight>) {
-        let mut scale = known.map_or(Scale::Own(Vec::new()), Scale::Known);
+        let mut scale = known.map_or(Scale::Collected(Vec::new()), Scale::Known);
+        let scores = self.scores(leaves, samples, &mut scale, None);
+        match scale {
+            Scale::Collected(found) => (scores, found),
+            Scale::Own | Scale::Known(_) => (scores, Vec::new()),
+        }
+    }
+
+    fn scores(
+        &self,
+        leaves: &Leaves<'_>,
+        samples: Tensor<2>,
+        scale: &mut Scale<'_>,
+        dropout: Option<Tensor<2>>,
+    ) -> Tensor<2> {
         let [height, width] = self.image;
         let count = samples.dims()[0];
         let mut h = samples.reshape([count, 1, height, width]);
@@ -201,7 +216,7 @@ impl CnnShape {
                 if place == 1 {
                     h = max_pool2d(h, MaxPoolOptions::new([2, 2]));
                 }
-                h = self.normalised(leaves, h, layer, &mut scale);
+                h = self.normalised(leaves, h, layer, scale);
                 layer += 1;
             }
         }
@@ -213,13 +228,9 @@ impl CnnShape {
         };
         let h = dense(h.reshape([count, n_flat]), "hidden");
         let h = if self.is_large { activation::relu(h) } else { h.tanh() };
-        let h = self.normalised(leaves, h, layer, &mut scale);
+        let h = self.normalised(leaves, h, layer, scale);
         let h = dropout.map_or(h.clone(), |factors| h * factors);
-        let found = match scale {
-            Scale::Own(found) => found,
-            Scale::Known(_) => Vec::new(),
-        };
-        (dense(h, "output"), found)
+        dense(h, "output")
     }
 
     fn normalised<const D: usize>(
@@ -235,14 +246,12 @@ impl CnnShape {
         let gain = leaves.of::<1>(&format!("gain.{layer}"));
         let shift = leaves.of::<1>(&format!("shift.{layer}"));
         match scale {
-            Scale::Own(found) => {
+            Scale::Own => batch_norm_train(h, gain, shift, SMALL).output,
+            Scale::Collected(found) => {
                 let result = batch_norm_train(h, gain, shift, SMALL);
                 let deviation = (result.variance + SMALL).sqrt();
-                found.extend(statistics(
-                    layer,
-                    numbers(result.mean.inner()),
-                    numbers(deviation.inner()),
-                ));
+                let [mean, deviation] = [result.mean, deviation].map(|of| numbers(of.inner()));
+                found.extend(statistics(layer, mean, deviation));
                 result.output
             }
             Scale::Known(known) => {
@@ -278,20 +287,25 @@ impl Trainable for CnnFit {
         parts(self.labelled.classes.len(), self.knobs.batch).len()
     }
 
-    fn terms(&self, leaves: &Leaves<'_>, turn: usize) -> Vec<(&'static str, Tensor<1>)> {
+    fn draw(&self, turn: usize) -> Vec<Rows> {
         let n_steps = self.n_steps();
-        let device = Device::flex();
         let order = draws::order(self.seed, (turn / n_steps) as u32, self.labelled.classes.len());
         let part = parts(order.len(), self.knobs.batch)[turn % n_steps].clone();
-        let (samples, truth) = self.labelled.batch(&order[part], &device);
-        let count = samples.dims()[0];
+        let count = part.len();
+        let mut drawn = Vec::from(self.labelled.batch(&order[part]));
         let share = self.knobs.dropout;
-        let dropout = (share > 0.0).then(|| {
+        if share > 0.0 {
             let factors = draws::dropout(self.seed, turn as u32, count * self.shape.hidden, share);
-            rows(factors, count, &device).autodiff()
-        });
-        let (scores, _) = self.shape.forward(leaves, samples.autodiff(), None, dropout);
-        vec![("labels", cross_entropy(scores, truth.autodiff()))]
+            drawn.push(Rows { values: factors, count });
+        }
+        drawn
+    }
+
+    fn terms(&self, leaves: &Leaves<'_>, drawn: Vec<Rows>) -> Vec<(&'static str, Tensor<1>)> {
+        let mut drawn = drawn.into_iter().map(|rows| rows.on(leaves.device()));
+        let (Some(samples), Some(truth)) = (drawn.next(), drawn.next()) else { return Vec::new() };
+        let scores = self.shape.scores(leaves, samples, &mut Scale::Own, drawn.next());
+        vec![("labels", cross_entropy(scores, truth))]
     }
 }
 
@@ -299,6 +313,7 @@ impl Trainable for CnnFit {
 mod tests {
     use super::*;
     use crate::gradients::agree;
+    use burn_tensor::Device;
 
     fn shape(image: [usize; 2]) -> CnnShape {
         Cnn::new().shape(image, 10).expect("large enough")
@@ -326,7 +341,7 @@ mod tests {
             let weights = crate::weights::begin(&shape.planned(), 1);
             let device = Device::flex();
             let samples = rows(vec![0.5; 2 * image[0] * image[1]], 2, &device);
-            let (scores, _) = shape.forward(&Leaves::new(&weights, &device), samples, None, None);
+            let (scores, _) = shape.forward(&Leaves::new(&weights, &device), samples, None);
             assert_eq!(scores.dims(), [2, 10], "{image:?}");
         }
         let error = Cnn::new().shape([5, 28], 10).expect_err("too small").to_string();
@@ -340,8 +355,8 @@ mod tests {
         let device = Device::flex();
         let leaves = Leaves::new(&weights, &device);
         let samples = rows((0..4 * 64).map(|k| (k as f32 * 0.37).sin()).collect(), 4, &device);
-        let (own, found) = shape.forward(&leaves, samples.clone(), None, None);
-        let (known, _) = shape.forward(&leaves, samples, Some(&found), None);
+        let (own, found) = shape.forward(&leaves, samples.clone(), None);
+        let (known, _) = shape.forward(&leaves, samples, Some(&found));
         for (a, b) in numbers(own).iter().zip(numbers(known)) {
             assert!((a - b).abs() < 1e-3, "{a} {b}");
         }
@@ -358,6 +373,6 @@ mod tests {
             Labelled { samples, classes: vec![0, 1, 1, 0], n_features: 36, n_classes: 2 };
         let knobs = Cnn::new().batch(4);
         let fit = CnnFit { knobs, shape: tiny, labelled, seed: 3 };
-        agree(&arrays, |leaves| fit.terms(leaves, 0).swap_remove(0).1);
+        agree(&arrays, |leaves| fit.terms(leaves, fit.draw(0)).swap_remove(0).1);
     }
 }

@@ -44,6 +44,22 @@ pub enum Error {
         allowed: u64,
     },
 
+    /// There is no graphics card to train on.
+    #[error("no graphics card to train on: {reason}; omit --device to train on the processor")]
+    NoCard {
+        /// What was looked for, or what the card said.
+        reason: String,
+    },
+
+    /// The device failed during a fit.
+    #[error(
+        "training stopped: the device failed: {reason}; lower `batch`, or train on the processor"
+    )]
+    Device {
+        /// What the tensor library says.
+        reason: String,
+    },
+
     /// A file that is not a usable net.
     #[error("{}: not a usable net: {reason}", path.display())]
     Format {

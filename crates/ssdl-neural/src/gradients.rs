@@ -2,8 +2,7 @@
 
 use burn_tensor::{Device, Tensor};
 
-use crate::train::value;
-use crate::weights::{Begin, Leaves, Planned, Weight, begin};
+use crate::weights::{Begin, Leaves, Planned, Weight, begin, numbers};
 
 /// Compares the derivatives of a function of some arrays with central differences.
 ///
@@ -16,8 +15,10 @@ pub(crate) fn agree(arrays: &[(&str, &[usize])], function: impl Fn(&Leaves<'_>) 
     let device = Device::flex().autodiff();
     let leaves = Leaves::new(&weights, &device);
     let found = leaves.gradients(&mut function(&leaves).backward());
+    let found: Vec<Vec<f32>> = found.into_iter().map(numbers).collect();
     drop(leaves);
-    let at = |weights: &[Weight]| value(&function(&Leaves::new(weights, &device)));
+    let value = |term: Tensor<1>| f64::from(numbers(term.inner())[0]);
+    let at = |weights: &[Weight]| value(function(&Leaves::new(weights, &device)));
     for array in 0..weights.len() {
         for place in 0..weights[array].values.len() {
             let derivative = f64::from(found[array][place]);

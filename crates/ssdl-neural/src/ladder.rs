@@ -9,7 +9,7 @@
 //! $p = \mathrm{softmax}(\gamma(z^{(L)} + \beta_L))$. Cost of a step: three passes of the encoder and one of the
 //! decoder, and twice that for the derivatives.
 
-use burn_tensor::{Device, Tensor, activation};
+use burn_tensor::{Tensor, activation};
 use serde::{Deserialize, Serialize};
 use ssdl::random::Purpose;
 
@@ -19,7 +19,7 @@ use crate::layers::{
 };
 use crate::optimiser::Descent;
 use crate::train::{Schedule, Trainable};
-use crate::weights::{Begin, Leaves, Planned, Weight, numbers, rows};
+use crate::weights::{Begin, Leaves, Planned, Rows, Weight, numbers};
 
 ssdl::choice! {
     /// What the decoder is compared with.
@@ -50,6 +50,10 @@ ssdl::knobs! {
         second_width "": usize = 500, WholeFrom(0);
         /// Units of the third hidden layer; 0 for none.
         third_width "": usize = 250, WholeFrom(0);
+        /// Units of the fourth hidden layer; 0 for none.
+        fourth_width "": usize = 0, WholeFrom(0);
+        /// Units of the fifth hidden layer; 0 for none.
+        fifth_width "": usize = 0, WholeFrom(0);
         /// Standard deviation of the noise at every layer.
         noise "σ sigma": f64 = 0.3, From(0.0);
         /// How much the reconstruction of the samples counts.
@@ -109,8 +113,9 @@ impl Ladder {
     }
 
     pub(crate) fn shape(&self, n_features: usize, n_classes: usize) -> LadderShape {
-        let hidden = [self.first_width, self.second_width, self.third_width];
-        let hidden = hidden.into_iter().filter(|width| *width > 0);
+        let first = [self.first_width, self.second_width, self.third_width];
+        let hidden = first.into_iter().chain([self.fourth_width, self.fifth_width]);
+        let hidden = hidden.filter(|width| *width > 0);
         let widths = [n_features].into_iter().chain(hidden).chain([n_classes]).collect();
         let transductive = self.statistics == Whose::Predicted;
         LadderShape { widths, gain: self.gain, transductive }
@@ -259,6 +264,24 @@ impl Parts {
         let (l, u) = (self.labelled, self.unlabelled);
         [(0, l), (l, u), (l + u, u)].map(|(from, count)| stacked.clone().narrow(0, from, count))
     }
+
+    /// Normalises each part by statistics of its own; mean and deviation are those of the clean part.
+    fn normalise(self, stacked: Tensor<2>) -> Normalised<2> {
+        if self.labelled != self.unlabelled {
+            let [labelled, unlabelled, clean] = self.split(&stacked).map(normalise);
+            let values = Tensor::cat(vec![labelled.values, unlabelled.values, clean.values], 0);
+            return Normalised { values, ..clean };
+        }
+        // Parts of one size are normalised together, by a third of the operations.
+        let [count, width] = stacked.dims();
+        let all = normalise(stacked.reshape([3, self.unlabelled, width]));
+        let clean = |of: Tensor<3>| of.narrow(0, 2, 1).reshape([1, width]);
+        Normalised {
+            values: all.values.reshape([count, width]),
+            mean: clean(all.mean),
+            deviation: clean(all.deviation),
+        }
+    }
 }
 
 impl LadderFit {
@@ -267,38 +290,34 @@ impl LadderFit {
     }
 
     /// Noise for the noisy parts of a layer, zeros for the clean one.
-    fn noise(&self, turn: usize, layer: usize, parts: Parts, device: &Device) -> Tensor<2> {
+    fn noise(&self, turn: usize, layer: usize, parts: Parts) -> Rows {
         let width = self.shape.widths[layer];
         let turn = turn * self.shape.widths.len() + layer;
         let noisy = (parts.labelled + parts.unlabelled) * width;
         let mut values =
             draws::normals(self.seed, Purpose::Noise, turn as u32, noisy, self.knobs.noise);
         values.resize(noisy + parts.unlabelled * width, 0.0);
-        rows(values, parts.labelled + 2 * parts.unlabelled, device)
+        Rows { values, count: parts.labelled + 2 * parts.unlabelled }
     }
 
     /// Both paths at once: the scores of the labelled samples, those of the noisy unlabelled ones, and
-    /// every layer of the latter.
+    /// every layer of the latter. `stacked` has its noise already; `noise` is that of the other layers.
     fn encode(
         &self,
         leaves: &Leaves<'_>,
         stacked: Tensor<2>,
         sizes: Parts,
-        turn: usize,
+        noise: impl Iterator<Item = Tensor<2>>,
     ) -> (Tensor<2>, Tensor<2>, Vec<Layer>) {
-        let device = stacked.device();
-        let mut h = stacked + self.noise(turn, 0, sizes, &device);
+        let mut h = stacked;
         let [_, noisy, clean] = sizes.split(&h);
         let mut layers = vec![Layer { noisy, clean, scale: None }];
-        for layer in 1..=self.shape.top() {
+        for (layer, noise) in (1..=self.shape.top()).zip(noise) {
             let z = h.matmul(leaves.of::<2>(&format!("encode.{layer}")));
-            // Each part has statistics of its own.
-            let [labelled, unlabelled, clean] = sizes.split(&z).map(normalise);
-            let all = vec![labelled.values, unlabelled.values, clean.values];
-            let z = Tensor::cat(all, 0) + self.noise(turn, layer, sizes, &device);
+            let Normalised { values, mean, deviation } = sizes.normalise(z);
+            let z = values + noise;
             let [_, noisy, quiet] = sizes.split(&z);
-            let scale = Some((clean.mean, clean.deviation));
-            layers.push(Layer { noisy, clean: quiet, scale });
+            layers.push(Layer { noisy, clean: quiet, scale: Some((mean, deviation)) });
             h = self.shape.activate(leaves, z, layer);
         }
         let [labelled, unlabelled, _] = sizes.split(&h);
@@ -340,23 +359,31 @@ impl Trainable for LadderFit {
         parts(self.n_unlabelled(), self.knobs.batch).len()
     }
 
-    fn terms(&self, leaves: &Leaves<'_>, turn: usize) -> Vec<(&'static str, Tensor<1>)> {
+    fn draw(&self, turn: usize) -> Vec<Rows> {
         let n_steps = self.n_steps();
-        let device = Device::flex();
         let count = self.knobs.batch.min(self.labelled.classes.len());
         let chosen = self.labelled.cycle(self.seed, turn, count);
-        let (labelled, truth) = self.labelled.batch(&chosen, &device);
+        let [labelled, truth] = self.labelled.batch(&chosen);
         // Orders of the unlabelled samples are those of another seed than the labelled ones'.
         let order =
             draws::order(self.seed ^ 0x5bd1_e995, (turn / n_steps) as u32, self.n_unlabelled());
         let part = parts(order.len(), self.knobs.batch)[turn % n_steps].clone();
-        let chosen = &order[part];
-        let values = pick(&self.unlabelled, self.labelled.n_features, chosen);
-        let unlabelled = rows(values, chosen.len(), &device);
-        let sizes = Parts { labelled: count, unlabelled: chosen.len() };
-        let stacked = Tensor::cat(vec![labelled, unlabelled.clone(), unlabelled], 0);
-        let (scores, noisy, layers) = self.encode(leaves, stacked.autodiff(), sizes, turn);
-        let cost = cross_entropy(scores, truth.autodiff());
+        let sizes = Parts { labelled: count, unlabelled: part.len() };
+        let unlabelled = pick(&self.unlabelled, self.labelled.n_features, &order[part]);
+        let mut stacked = self.noise(turn, 0, sizes);
+        let samples = labelled.values.iter().chain(&unlabelled).chain(&unlabelled);
+        stacked.values.iter_mut().zip(samples).for_each(|(noise, sample)| *noise += sample);
+        let noise = (1..=self.shape.top()).map(|layer| self.noise(turn, layer, sizes));
+        [stacked, truth].into_iter().chain(noise).collect()
+    }
+
+    fn terms(&self, leaves: &Leaves<'_>, drawn: Vec<Rows>) -> Vec<(&'static str, Tensor<1>)> {
+        let mut drawn = drawn.into_iter().map(|rows| rows.on(leaves.device()));
+        let (Some(stacked), Some(truth)) = (drawn.next(), drawn.next()) else { return Vec::new() };
+        let labelled = truth.dims()[0];
+        let sizes = Parts { labelled, unlabelled: (stacked.dims()[0] - labelled) / 2 };
+        let (scores, noisy, layers) = self.encode(leaves, stacked, sizes, drawn);
+        let cost = cross_entropy(scores, truth);
         vec![("labels", cost), ("denoising", self.decode(leaves, noisy, layers))]
     }
 }
@@ -365,6 +392,7 @@ impl Trainable for LadderFit {
 mod tests {
     use super::*;
     use crate::gradients::agree;
+    use burn_tensor::Device;
 
     #[test]
     fn derivatives_of_the_combinator_agree_with_differences() {
@@ -405,7 +433,7 @@ mod tests {
         let arrays: Vec<(&str, &[usize])> =
             planned.iter().map(|p| (p.name.as_str(), p.shape.as_slice())).collect();
         agree(&arrays, |leaves| {
-            let terms = fit.terms(leaves, 0).into_iter().map(|(_, term)| term);
+            let terms = fit.terms(leaves, fit.draw(0)).into_iter().map(|(_, term)| term);
             terms.reduce(|a, b| a + b).expect("two terms") * 0.1
         });
     }

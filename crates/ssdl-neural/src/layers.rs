@@ -3,27 +3,28 @@
 use burn_tensor::{Device, Tensor, TensorData, activation};
 
 use crate::draws;
-use crate::weights::{Weight, rows};
+use crate::weights::{Rows, Weight};
 
 /// Added to variances: units that are constant in a batch stay finite.
 pub(crate) const SMALL: f64 = 1e-5;
 
-/// A batch, centred and scaled by its own statistics.
-pub(crate) struct Normalised {
-    pub values: Tensor<2>,
-    /// $1\times$ width.
-    pub mean: Tensor<2>,
-    /// $\sqrt{\text{variance} + \varepsilon}$, $1\times$ width.
-    pub deviation: Tensor<2>,
+/// Batches, centred and scaled by their own statistics.
+pub(crate) struct Normalised<const D: usize> {
+    pub values: Tensor<D>,
+    /// One for each unit.
+    pub mean: Tensor<D>,
+    /// $\sqrt{\text{variance} + \varepsilon}$ of each unit.
+    pub deviation: Tensor<D>,
 }
 
-/// Centres and scales each unit over the samples of a batch.
+/// Centres and scales each unit over the samples of a batch: samples by units, or batches of it.
 ///
 /// $$\hat z = \frac{z - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
-pub(crate) fn normalise(batch: Tensor<2>) -> Normalised {
-    let mean = batch.clone().mean_dim(0);
+pub(crate) fn normalise<const D: usize>(batch: Tensor<D>) -> Normalised<D> {
+    let samples = D - 2;
+    let mean = batch.clone().mean_dim(samples);
     let centred = batch - mean.clone();
-    let deviation = (centred.clone().square().mean_dim(0) + SMALL).sqrt();
+    let deviation = (centred.clone().square().mean_dim(samples) + SMALL).sqrt();
     Normalised { values: centred / deviation.clone(), mean, deviation }
 }
 
@@ -48,13 +49,14 @@ pub(crate) struct Labelled {
 
 impl Labelled {
     /// Some of the samples and their classes, as ones in rows of zeros.
-    pub fn batch(&self, chosen: &[usize], device: &Device) -> (Tensor<2>, Tensor<2>) {
+    pub fn batch(&self, chosen: &[usize]) -> [Rows; 2] {
+        let count = chosen.len();
         let samples = pick(&self.samples, self.n_features, chosen);
         let mut truth = vec![0.0; chosen.len() * self.n_classes];
         for (row, &sample) in chosen.iter().enumerate() {
             truth[row * self.n_classes + self.classes[sample]] = 1.0;
         }
-        (rows(samples, chosen.len(), device), rows(truth, chosen.len(), device))
+        [Rows { values: samples, count }, Rows { values: truth, count }]
     }
 
     /// The samples of a turn, where `count` are taken at a time, all of them in a random order before
@@ -105,6 +107,7 @@ pub(crate) fn row(values: &[f32], device: &Device) -> Tensor<2> {
 mod tests {
     use super::*;
     use crate::gradients::agree;
+    use crate::weights::rows;
 
     #[test]
     fn parts_cover_everything_and_none_is_small() {

@@ -32,6 +32,8 @@ mod method;
 mod net;
 mod optimiser;
 pub mod outside;
+mod parameters;
+mod place;
 mod train;
 mod weights;
 
@@ -41,4 +43,5 @@ pub use ladder::{Ladder, LadderShape, Matching, Whose};
 pub use method::{Method, Options};
 pub use net::{Judged, Net, Report, Shape};
 pub use optimiser::Descent;
+pub use place::Place;
 pub use train::Stop;

@@ -12,6 +12,7 @@ use crate::cnn::{Cnn, CnnFit};
 use crate::ladder::{Ladder, LadderFit};
 use crate::layers::{Labelled, parts, pick};
 use crate::net::{Net, Report, Scaling, Shape};
+use crate::place::Place;
 use crate::train::{Schedule, Trainable, Trained, train};
 use crate::weights::{Leaves, rows};
 use crate::{Error, Result};
@@ -41,6 +42,8 @@ pub struct Options {
     pub image: Option<[usize; 2]>,
     /// Bytes that the fit may use.
     pub memory_limit: Option<u64>,
+    /// Where the steps are computed.
+    pub place: Place,
 }
 
 /// The knobs of a method.
@@ -142,11 +145,12 @@ impl Method {
     /// Learns a net from samples, of which some are labelled.
     ///
     /// Cost: as many passes over the samples as there are epochs. The same seed gives the same net on
-    /// the same machine. An observer may stop it: the best net so far is returned.
+    /// the same machine and place. An observer may stop it: the best net so far is returned.
     ///
     /// # Errors
     /// If knobs, labels, samples or preparation are not usable, samples are no images where a net needs
-    /// them, the memory is not allowed, or the loss is not finite in the first epoch.
+    /// them, the memory is not allowed, there is no card where one is asked for, or the loss is not finite in
+    /// the first epoch.
     pub fn fit(
         self,
         knobs: &[(String, String)],
@@ -185,7 +189,7 @@ impl Method {
         };
         let Made { shape, schedule, net, used, knobs } = made;
         check_memory(&*net, &shape, used.len(), options.memory_limit)?;
-        let Trained { weights, trace, stop } = train(&*net, &schedule, watch)?;
+        let Trained { weights, trace, stop } = train(&*net, &schedule, options.place, watch)?;
         let statistics = statistics(&shape, &weights, &used, n_features);
         let objectives: Vec<f64> = trace.iter().map(Objective::total).collect();
         let report = Report {

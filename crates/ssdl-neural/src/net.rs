@@ -35,7 +35,7 @@ impl Shape {
         known: Option<&[Weight]>,
     ) -> (Tensor<2>, Vec<Weight>) {
         match self {
-            Self::Cnn(shape) => shape.forward(leaves, samples, known, None),
+            Self::Cnn(shape) => shape.forward(leaves, samples, known),
             Self::Ladder(shape) => shape.forward(leaves, samples, known),
         }
     }

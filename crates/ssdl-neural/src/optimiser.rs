@@ -1,5 +1,6 @@
-//! Steps downhill: Adam and Adadelta, on plain arrays.
+//! Steps downhill: Adam and Adadelta, on arrays in memory or on a card.
 
+use burn_tensor::Tensor;
 use rayon::prelude::*;
 
 use crate::weights::Weight;
@@ -17,10 +18,115 @@ ssdl::choice! {
 /// Weights of one part; parts run side by side.
 const PART: usize = 1 << 14;
 
-/// From a derivative and two numbers of state to a step.
-type Update = Box<dyn Fn(f32, &mut f32, &mut f32) -> f32 + Sync>;
+/// What a rule computes with: single numbers in memory, or whole arrays on a card.
+pub(crate) trait Number: Clone {
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    fn shifted(self, by: f32) -> Self;
+    fn scaled(self, by: f32) -> Self;
+    fn root(self) -> Self;
+}
 
-/// The state of a descent.
+impl Number for f32 {
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    fn over(self, other: Self) -> Self {
+        self / other
+    }
+
+    fn shifted(self, by: f32) -> Self {
+        self + by
+    }
+
+    fn scaled(self, by: f32) -> Self {
+        self * by
+    }
+
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+}
+
+impl Number for Tensor<1> {
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    fn over(self, other: Self) -> Self {
+        self / other
+    }
+
+    fn shifted(self, by: f32) -> Self {
+        self.add_scalar(by)
+    }
+
+    fn scaled(self, by: f32) -> Self {
+        self.mul_scalar(by)
+    }
+
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+}
+
+/// The rule of one step.
+#[derive(Clone, Copy)]
+pub(crate) enum Rule {
+    Adam { rate: f32, correct: f32, correct_square: f32 },
+    Adadelta { rate: f32 },
+}
+
+impl Rule {
+    /// The rule of a step, counted from 1, of this rate.
+    pub fn new(descent: Descent, step: i32, rate: f64) -> Self {
+        let rate = rate as f32;
+        match descent {
+            Descent::Adam => {
+                let (correct, correct_square) =
+                    (1.0 - 0.9_f32.powi(step), 1.0 - 0.999_f32.powi(step));
+                Self::Adam { rate, correct, correct_square }
+            }
+            Descent::Adadelta => Self::Adadelta { rate },
+        }
+    }
+
+    /// What is taken from a weight for its derivative and its two numbers of state, and these after it.
+    #[inline]
+    pub fn update<N: Number>(self, g: N, first: N, second: N) -> (N, N, N) {
+        match self {
+            Self::Adam { rate, correct, correct_square } => {
+                let (keep, keep_square) = (0.9_f32, 0.999_f32);
+                let m = first.scaled(keep).plus(g.clone().scaled(1.0 - keep));
+                let square = g.clone().scaled(1.0 - keep_square).times(g);
+                let v = second.scaled(keep_square).plus(square);
+                let root = v.clone().scaled(1.0 / correct_square).root().shifted(1e-8);
+                (m.clone().scaled(rate / correct).over(root), m, v)
+            }
+            Self::Adadelta { rate } => {
+                let (keep, small) = (0.95_f32, 1e-7_f32);
+                let square = g.clone().scaled(1.0 - keep).times(g.clone());
+                let squares = first.scaled(keep).plus(square);
+                let ratio = second.clone().shifted(small).over(squares.clone().shifted(small));
+                let step = g.times(ratio.root());
+                let square = step.clone().scaled(1.0 - keep).times(step.clone());
+                (step.scaled(rate), squares, second.scaled(keep).plus(square))
+            }
+        }
+    }
+}
+
+/// The state of a descent, in memory.
 pub(crate) struct Optimiser {
     descent: Descent,
     steps: i32,
@@ -37,7 +143,7 @@ impl Optimiser {
     /// One step of this rate.
     pub fn step(&mut self, weights: &mut [Weight], gradients: &[Vec<f32>], rate: f64) {
         self.steps += 1;
-        let update = self.update(rate as f32);
+        let rule = Rule::new(self.descent, self.steps, rate);
         let state = self.first.iter_mut().zip(&mut self.second);
         for ((weight, gradient), (first, second)) in weights.iter_mut().zip(gradients).zip(state) {
             let parts = weight.values.par_chunks_mut(PART).zip(gradient.par_chunks(PART));
@@ -45,34 +151,11 @@ impl Optimiser {
             parts.for_each(|((weights, gradient), (first, second))| {
                 let state = first.iter_mut().zip(second);
                 for ((w, g), (m, v)) in weights.iter_mut().zip(gradient).zip(state) {
-                    *w -= update(*g, m, v);
+                    let (step, first, second) = rule.update(*g, *m, *v);
+                    (*m, *v) = (first, second);
+                    *w -= step;
                 }
             });
-        }
-    }
-
-    /// What is taken from a weight for its derivative and its two numbers of state.
-    fn update(&self, rate: f32) -> Update {
-        match self.descent {
-            Descent::Adam => {
-                let (keep, keep_square) = (0.9_f32, 0.999_f32);
-                let correct = 1.0 - keep.powi(self.steps);
-                let correct_square = 1.0 - keep_square.powi(self.steps);
-                Box::new(move |g, m, v| {
-                    *m = keep * *m + (1.0 - keep) * g;
-                    *v = keep_square * *v + (1.0 - keep_square) * g * g;
-                    rate * (*m / correct) / ((*v / correct_square).sqrt() + 1e-8)
-                })
-            }
-            Descent::Adadelta => {
-                let (keep, small) = (0.95_f32, 1e-7_f32);
-                Box::new(move |g, squares, steps| {
-                    *squares = keep * *squares + (1.0 - keep) * g * g;
-                    let step = g * ((*steps + small) / (*squares + small)).sqrt();
-                    *steps = keep * *steps + (1.0 - keep) * step * step;
-                    rate * step
-                })
-            }
         }
     }
 }

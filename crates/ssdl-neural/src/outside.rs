@@ -6,13 +6,15 @@ use ssdl::fit::{Flow, Progress, Watch};
 use ssdl::{Matrix, Signal};
 use ssdl_experiments::comparison::{Known, Outside, Question};
 
-use crate::{Method, Options};
+use crate::{Method, Options, Place};
 
 /// The nets, as an experiment asks for them.
 #[derive(Clone, Debug, Default)]
 pub struct Nets {
     /// What stops a fit that runs.
     pub signal: Option<Signal>,
+    /// Where they are trained.
+    pub place: Place,
 }
 
 struct Stoppable(Option<Signal>);
@@ -42,6 +44,7 @@ impl Outside for Nets {
             prepare: options.prepare.clone(),
             image: options.image,
             memory_limit: options.memory_limit,
+            place: self.place,
         };
         let text = |error: crate::Error| error.to_string();
         let method = Method::find(method).map_err(text)?;

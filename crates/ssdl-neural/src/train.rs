@@ -2,24 +2,29 @@
 
 use std::sync::atomic::Ordering;
 
-use burn_tensor::{Device, Tensor};
+use burn_tensor::Tensor;
 use ssdl::Signal;
 use ssdl::fit::{Flow, Objective, Progress, Step, Watch};
 
-use crate::optimiser::{Descent, Optimiser, clip};
-use crate::weights::{Leaves, Planned, Weight, begin, numbers};
+use crate::optimiser::Descent;
+use crate::parameters::Parameters;
+use crate::place::Place;
+use crate::weights::{Leaves, Planned, Rows, Weight, begin, read};
 use crate::{Error, Result};
 
 /// A net that can be trained.
-pub(crate) trait Trainable {
+pub(crate) trait Trainable: Sync {
     /// Its arrays of weights.
     fn planned(&self) -> Vec<Planned>;
 
     /// Steps of an epoch, at least one.
     fn n_steps(&self) -> usize;
 
-    /// The terms of the objective on the samples of a step; `turn` counts the steps of all epochs.
-    fn terms(&self, leaves: &Leaves<'_>, turn: usize) -> Vec<(&'static str, Tensor<1>)>;
+    /// The samples and the random numbers of a step; `turn` counts the steps of all epochs.
+    fn draw(&self, turn: usize) -> Vec<Rows>;
+
+    /// The terms of the objective on what was drawn.
+    fn terms(&self, leaves: &Leaves<'_>, drawn: Vec<Rows>) -> Vec<(&'static str, Tensor<1>)>;
 }
 
 /// How long and how fast.
@@ -72,20 +77,39 @@ pub(crate) struct Trained {
     pub stop: Stop,
 }
 
-/// Sums of the terms of an epoch.
+/// The terms of an epoch: sums of those that were read, and those that the device may not have yet.
 #[derive(Default)]
-struct Sums(Vec<(&'static str, f64)>);
+struct Sums {
+    sums: Vec<(&'static str, f64)>,
+    waiting: Vec<Tensor<1>>,
+}
 
 impl Sums {
-    fn add(&mut self, terms: &[(&'static str, f64)]) {
-        if self.0.is_empty() {
-            self.0 = terms.iter().map(|(name, _)| (*name, 0.0)).collect();
+    fn add(&mut self, terms: &[(&'static str, Tensor<1>)]) {
+        if self.sums.is_empty() {
+            self.sums = terms.iter().map(|(name, _)| (*name, 0.0)).collect();
         }
-        self.0.iter_mut().zip(terms).for_each(|((_, sum), (_, value))| *sum += value);
+        self.waiting.extend(terms.iter().map(|(_, term)| term.clone().inner()));
+    }
+
+    /// Reads what waits; the first total that is not finite, if any.
+    fn look(&mut self) -> Result<Option<f64>> {
+        if self.waiting.is_empty() {
+            return Ok(None);
+        }
+        let values = read(Tensor::cat(std::mem::take(&mut self.waiting), 0))?;
+        for step in values.chunks(self.sums.len()) {
+            let total: f64 = step.iter().copied().map(f64::from).sum();
+            if !total.is_finite() {
+                return Ok(Some(total));
+            }
+            self.sums.iter_mut().zip(step).for_each(|((_, sum), value)| *sum += f64::from(*value));
+        }
+        Ok(None)
     }
 
     fn mean(&self, count: usize) -> Objective {
-        Objective::new(self.0.iter().map(|(name, sum)| (*name, sum / count as f64)))
+        Objective::new(self.sums.iter().map(|(name, sum)| (*name, sum / count as f64)))
     }
 }
 
@@ -102,23 +126,26 @@ enum Ended {
 /// smallest; otherwise that of the last one.
 ///
 /// # Errors
-/// If it is cancelled, or the loss is not finite, in the first epoch.
+/// If it is cancelled, or the loss is not finite, in the first epoch, or there is no such place or it fails.
 pub(crate) fn train(
     net: &dyn Trainable,
     schedule: &Schedule,
+    place: Place,
     watch: &mut dyn Watch,
 ) -> Result<Trained> {
-    let mut weights = begin(&net.planned(), schedule.seed);
-    let mut optimiser = Optimiser::new(schedule.descent, &weights);
+    let weights = begin(&net.planned(), schedule.seed);
+    let parameters = Parameters::new(weights, schedule.descent, place)?;
+    let looks = place.steps_between_looks();
+    let mut run =
+        Run { net, schedule, parameters, looks, next: net.draw(0), signal: watch.signal() };
     let mut best: Option<(f64, Vec<Weight>)> = None;
     let mut trace = Vec::new();
-    let signal = watch.signal();
     for epoch in 1..=schedule.epochs {
-        let stop = match run_epoch(net, schedule, epoch, &mut weights, &mut optimiser, &signal) {
+        let stop = match run.epoch(epoch)? {
             Ended::Whole(objective) => {
                 let total = objective.total();
                 if best.as_ref().is_none_or(|(least, _)| total < *least) {
-                    best = Some((total, weights.clone()));
+                    best = Some((total, run.parameters.weights()?));
                 }
                 let progress = Progress {
                     iteration: epoch,
@@ -147,58 +174,69 @@ pub(crate) fn train(
                 Stop::NotFinite
             }
         };
-        let weights = best.map_or(weights, |(_, best)| best);
+        let weights = match best {
+            Some((_, best)) => best,
+            None => run.parameters.weights()?,
+        };
         return Ok(Trained { weights, trace, stop });
     }
-    Ok(Trained { weights, trace, stop: Stop::Limit })
+    Ok(Trained { weights: run.parameters.weights()?, trace, stop: Stop::Limit })
 }
 
-fn run_epoch(
-    net: &dyn Trainable,
-    schedule: &Schedule,
-    epoch: usize,
-    weights: &mut [Weight],
-    optimiser: &mut Optimiser,
-    signal: &Option<Signal>,
-) -> Ended {
-    let device = Device::flex().autodiff();
-    let n_steps = net.n_steps();
-    let mut sums = Sums::default();
-    for step in 0..n_steps {
-        if signal.as_ref().is_some_and(|signal| signal.load(Ordering::SeqCst)) {
-            return Ended::Cancelled;
+/// A training that runs.
+struct Run<'a> {
+    net: &'a dyn Trainable,
+    schedule: &'a Schedule,
+    parameters: Parameters,
+    /// Steps between two looks at the loss.
+    looks: usize,
+    /// What was drawn for the next step.
+    next: Vec<Rows>,
+    signal: Option<Signal>,
+}
+
+impl Run<'_> {
+    fn epoch(&mut self, epoch: usize) -> Result<Ended> {
+        let n_steps = self.net.n_steps();
+        let all = n_steps * self.schedule.epochs;
+        let mut sums = Sums::default();
+        for step in 0..n_steps {
+            if self.signal.as_ref().is_some_and(|signal| signal.load(Ordering::SeqCst)) {
+                return Ok(Ended::Cancelled);
+            }
+            let turn = (epoch - 1) * n_steps + step;
+            let drawn = std::mem::take(&mut self.next);
+            let net = self.net;
+            // The next step is drawn while this one is computed.
+            let draw = || if turn + 1 < all { net.draw(turn + 1) } else { Vec::new() };
+            let (done, next) = rayon::join(|| self.step(drawn, turn, all, &mut sums), draw);
+            done?;
+            self.next = next;
+            if (step + 1) % self.looks == 0 || step + 1 == n_steps {
+                if let Some(total) = sums.look()? {
+                    return Ok(Ended::NotFinite(total));
+                }
+            }
         }
-        let turn = (epoch - 1) * n_steps + step;
-        let leaves = Leaves::new(weights, &device);
-        let terms = net.terms(&leaves, turn);
-        let values: Vec<(&'static str, f64)> =
-            terms.iter().map(|(name, term)| (*name, value(term))).collect();
-        let total: f64 = values.iter().map(|(_, value)| value).sum();
-        if !total.is_finite() {
-            return Ended::NotFinite(total);
-        }
-        sums.add(&values);
-        let cost = terms.into_iter().map(|(_, term)| term).reduce(|sum, term| sum + term);
-        let Some(cost) = cost else { continue };
-        let mut gradients = leaves.gradients(&mut cost.backward());
-        drop(leaves);
-        clip(&mut gradients, schedule.clip);
-        let rate = schedule.rate(turn, n_steps * schedule.epochs);
-        optimiser.step(weights, &gradients, rate);
+        Ok(Ended::Whole(sums.mean(n_steps)))
     }
-    Ended::Whole(sums.mean(n_steps))
-}
 
-/// The one number of a term.
-pub(crate) fn value(term: &Tensor<1>) -> f64 {
-    numbers(term.clone().inner()).first().map_or(f64::NAN, |value| f64::from(*value))
+    fn step(&mut self, drawn: Vec<Rows>, turn: usize, all: usize, sums: &mut Sums) -> Result<()> {
+        let leaves = self.parameters.leaves();
+        let terms = self.net.terms(&leaves, drawn);
+        sums.add(&terms);
+        let cost = terms.into_iter().map(|(_, term)| term).reduce(|sum, term| sum + term);
+        let Some(cost) = cost else { return Ok(()) };
+        let gradients = leaves.gradients(&mut cost.backward());
+        drop(leaves);
+        self.parameters.step(gradients, self.schedule.rate(turn, all), self.schedule.clip)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::weights::Begin;
-    use burn_tensor::TensorData;
     use ssdl::fit::Silent;
 
     /// $(w - 1)^2$, which stops being a number at a given turn.
@@ -215,11 +253,15 @@ mod tests {
             5
         }
 
-        fn terms(&self, leaves: &Leaves<'_>, turn: usize) -> Vec<(&'static str, Tensor<1>)> {
-            let cost = (leaves.of::<1>("w") - 1.0).square();
+        fn draw(&self, turn: usize) -> Vec<Rows> {
             let factor = if turn >= self.fails_at { f32::NAN } else { 1.0 };
-            let factor = TensorData::new(vec![factor], [1]);
-            vec![("bowl", cost.clone() * Tensor::from_data(factor, &cost.device()))]
+            vec![Rows { values: vec![factor], count: 1 }]
+        }
+
+        fn terms(&self, leaves: &Leaves<'_>, drawn: Vec<Rows>) -> Vec<(&'static str, Tensor<1>)> {
+            let factors = drawn.into_iter().map(|rows| rows.on(leaves.device()).reshape([1]));
+            let cost = (leaves.of::<1>("w") - 1.0).square();
+            factors.map(|factor| ("bowl", cost.clone() * factor)).collect()
         }
     }
 
@@ -230,7 +272,8 @@ mod tests {
 
     #[test]
     fn the_objective_falls() -> Result<()> {
-        let trained = train(&Bowl { fails_at: usize::MAX }, &schedule(30), &mut Silent)?;
+        let trained =
+            train(&Bowl { fails_at: usize::MAX }, &schedule(30), Place::Processor, &mut Silent)?;
         assert_eq!((trained.stop, trained.trace.len()), (Stop::Limit, 30));
         assert!(trained.trace[29].total() < 0.01 * trained.trace[0].total());
         assert!((trained.weights[0].values[0] - 1.0).abs() < 0.1);
@@ -255,11 +298,12 @@ mod tests {
     #[test]
     fn a_loss_that_is_not_finite_stops_with_the_best_net_and_says_so() -> Result<()> {
         let mut follower = Follower { stop_at: usize::MAX, notices: Vec::new() };
-        let trained = train(&Bowl { fails_at: 12 }, &schedule(30), &mut follower)?;
+        let trained =
+            train(&Bowl { fails_at: 12 }, &schedule(30), Place::Processor, &mut follower)?;
         assert_eq!((trained.stop, trained.trace.len()), (Stop::NotFinite, 2));
         assert!(trained.weights[0].values[0].is_finite());
         assert!(follower.notices[0].contains("epoch 3"), "{:?}", follower.notices);
-        let error = train(&Bowl { fails_at: 3 }, &schedule(30), &mut Silent);
+        let error = train(&Bowl { fails_at: 3 }, &schedule(30), Place::Processor, &mut Silent);
         assert!(matches!(error, Err(Error::Diverged { epoch: 1, .. })));
         Ok(())
     }
@@ -267,7 +311,8 @@ mod tests {
     #[test]
     fn an_observer_stops_it_and_keeps_the_best_net() -> Result<()> {
         let mut follower = Follower { stop_at: 4, notices: Vec::new() };
-        let cut = train(&Bowl { fails_at: usize::MAX }, &schedule(30), &mut follower)?;
+        let cut =
+            train(&Bowl { fails_at: usize::MAX }, &schedule(30), Place::Processor, &mut follower)?;
         assert_eq!((cut.stop, cut.trace.len()), (Stop::Cancelled, 4));
         Ok(())
     }

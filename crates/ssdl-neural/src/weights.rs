@@ -4,6 +4,7 @@ use burn_tensor::{Device, Gradients, Tensor, TensorData};
 use ssdl::random::Purpose;
 
 use crate::draws;
+use crate::{Error, Result};
 
 /// One array of weights.
 pub(crate) use ssdl::model::Array as Weight;
@@ -61,16 +62,29 @@ pub(crate) fn begin(planned: &[Planned], seed: u64) -> Vec<Weight> {
 pub(crate) struct Leaves<'a> {
     weights: &'a [Weight],
     tensors: Vec<Tensor<1>>,
+    device: Device,
 }
 
 impl<'a> Leaves<'a> {
+    /// Copies of the arrays on a device.
     pub fn new(weights: &'a [Weight], device: &Device) -> Self {
-        let tensor = |weight: &Weight| {
-            let data = TensorData::new(weight.values.clone(), [weight.values.len()]);
-            let tensor = Tensor::<1>::from_data(data, device);
-            if device.is_autodiff() { tensor.require_grad() } else { tensor }
+        let tensors = weights.iter().map(|weight| vector(&weight.values, device)).collect();
+        Self::held(weights, tensors, device)
+    }
+
+    /// Tensors that are on a device already; names and shapes are those of the arrays.
+    pub fn held(weights: &'a [Weight], tensors: Vec<Tensor<1>>, device: &Device) -> Self {
+        let leaf = |tensor: Tensor<1>| match device.is_autodiff() {
+            true => tensor.autodiff().require_grad(),
+            false => tensor,
         };
-        Self { weights, tensors: weights.iter().map(tensor).collect() }
+        let tensors = tensors.into_iter().map(leaf).collect();
+        Self { weights, tensors, device: device.clone() }
+    }
+
+    /// Where they are.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The array of this name in its shape.
@@ -86,23 +100,51 @@ impl<'a> Leaves<'a> {
     }
 
     /// The derivatives of all arrays, in order; zeros where there is none.
-    pub fn gradients(&self, found: &mut Gradients) -> Vec<Vec<f32>> {
-        let of = |tensor: &Tensor<1>| match tensor.grad_remove(found) {
-            Some(gradient) => numbers(gradient),
-            None => vec![0.0; tensor.dims()[0]],
+    pub fn gradients(&self, found: &mut Gradients) -> Vec<Tensor<1>> {
+        let of = |tensor: &Tensor<1>| {
+            let zeros = || tensor.clone().inner().zeros_like();
+            tensor.grad_remove(found).unwrap_or_else(zeros)
         };
         self.tensors.iter().map(of).collect()
     }
 }
 
-/// The numbers of a tensor.
+/// The numbers of a tensor of the processor.
 pub(crate) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    read(tensor).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The numbers of a tensor; waits for the device.
+///
+/// # Errors
+/// If the device failed at anything before.
+pub(crate) fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>> {
+    let failed = |reason: String| Error::Device { reason };
+    let data = tensor.try_into_data().map_err(|error| failed(format!("{error:?}")))?;
     // Tensors here are of single precision throughout; another type would be a mistake.
-    tensor.into_data().try_into_vec().unwrap_or_else(|error| unreachable!("{error:?}"))
+    data.try_into_vec().map_err(|error| failed(format!("{error:?}")))
+}
+
+/// An array as a tensor.
+pub(crate) fn vector(values: &[f32], device: &Device) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), device)
 }
 
 /// A matrix of this many rows.
 pub(crate) fn rows(values: Vec<f32>, n_rows: usize, device: &Device) -> Tensor<2> {
     let width = values.len() / n_rows.max(1);
     Tensor::from_data(TensorData::new(values, [n_rows, width]), device)
+}
+
+/// A matrix in memory, row by row.
+pub(crate) struct Rows {
+    pub values: Vec<f32>,
+    pub count: usize,
+}
+
+impl Rows {
+    /// The matrix on a device.
+    pub fn on(self, device: &Device) -> Tensor<2> {
+        rows(self.values, self.count, device)
+    }
 }

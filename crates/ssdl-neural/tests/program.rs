@@ -209,3 +209,27 @@ knobs = { epochs = 8, batch = 5 }
     let refused = run(folder, "experiment plan.toml --data . --out rows.csv");
     assert!(text(&refused.stderr).contains("epoch"), "{}", text(&refused.stderr));
 }
+
+#[test]
+fn a_card_that_is_not_there_is_explained_or_passed_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_digits(folder);
+    let fit = |device: &str, name: &str| {
+        run(folder, &format!("fit train.csv --model {name} {QUICK} --device {device}"))
+    };
+    let asked = fit("gpu", "card.net");
+    if !asked.status.success() {
+        let err = text(&asked.stderr);
+        assert!(err.contains("no graphics card") && err.contains("omit --device"), "{err}");
+        assert!(!folder.join("card.net").exists());
+        let err = text(&fit("auto", "auto.net").stderr);
+        assert!(err.contains("note: training on the processor"), "{err}");
+    } else {
+        // The same seed gives the same file on one card, too.
+        assert!(fit("gpu", "again.net").status.success());
+        let read = |name: &str| std::fs::read(folder.join(name)).expect("saved");
+        assert_eq!(read("card.net"), read("again.net"));
+    }
+    assert!(!fit("tpu", "none.net").status.success());
+}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 /// Deep nets beside the methods of ssdl: a convolutional and a Ladder network
 #[derive(Parser)]
@@ -90,6 +90,9 @@ pub struct Fit {
     /// Refuse a fit that needs more bytes than this
     #[arg(long, value_name = "BYTES")]
     pub memory_limit: Option<u64>,
+    /// Where to train: cpu, gpu, or auto (a graphics card if there is one)
+    #[arg(long, value_name = "NAME", default_value = "cpu", hide_possible_values = true)]
+    pub device: DeviceChoice,
     /// Write an HTML report: the objective by epoch, the least certain samples
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -120,7 +123,8 @@ pub struct Predict {
 #[command(after_help = "\
 Rows that exist are not run again, so an interrupted experiment continues where it
 stopped. `mnist-100` is the benchmark of the Ladder network with all 60,000 images:
-its 150 epochs take a night, --methods 'Ladder with 6 epochs' some minutes.")]
+its 150 epochs take more than an hour on a processor, --methods 'Ladder with 6
+epochs' some minutes.")]
 pub struct Experiment {
     /// Name of a plan, such as digits; or your own plan, a TOML file
     pub name: String,
@@ -142,6 +146,17 @@ pub struct Experiment {
     /// Run a small version of the plan, as its [quick] says
     #[arg(long)]
     pub quick: bool,
+    /// Where to train: cpu, gpu, or auto (a graphics card if there is one)
+    #[arg(long, value_name = "NAME", default_value = "cpu", hide_possible_values = true)]
+    pub device: DeviceChoice,
+}
+
+/// Where nets are trained.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceChoice {
+    Cpu,
+    Gpu,
+    Auto,
 }
 
 fn knob(text: &str) -> Result<(String, String), String> {

@@ -8,7 +8,7 @@ use ssdl_neural::outside::Nets;
 
 use super::args::{Common, Experiment};
 use super::progress::View;
-use super::{Outcome, cancel, print};
+use super::{Outcome, cancel, device, print};
 
 /// Runs the command.
 pub fn run(args: &Experiment, common: &Common) -> Outcome {
@@ -26,10 +26,11 @@ pub fn run(args: &Experiment, common: &Common) -> Outcome {
     // Rows of small versions never go into the file of the full ones, as with `ssdl experiment`.
     let name = format!("{stem}{}.csv", if args.quick { "-quick" } else { "" });
     let path = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(name));
+    let place = device::open(args.device, common)?;
     let rows = RowFile::open(&path)?;
     cancel::listen(common.quiet);
     let view = View::new(common.quiet);
-    let nets = Nets { signal: Some(cancel::signal()) };
+    let nets = Nets { signal: Some(cancel::signal()), place };
     let done = comparison::run_outside(&nets, &plan, &choice, &args.data, &rows, &view);
     view.finish();
     done?;

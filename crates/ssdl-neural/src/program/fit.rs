@@ -10,7 +10,7 @@ use ssdl_neural::{Method, Options, Stop};
 use super::args::{Common, Data, Fit};
 use super::page::{self, Shown};
 use super::progress::View;
-use super::{Outcome, cancel, print};
+use super::{Outcome, cancel, device, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -28,6 +28,7 @@ pub fn run(args: &Fit, common: &Common) -> Outcome {
         prepare: steps,
         image: args.image.or(table.image),
         memory_limit: args.memory_limit,
+        place: device::open(args.device, common)?,
     };
     let names = table.labels.clone().unwrap_or_default();
     if names.is_empty() {

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod cancel;
+mod device;
 mod experiment;
 mod fit;
 mod methods;
