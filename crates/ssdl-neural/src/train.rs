@@ -212,10 +212,9 @@ impl Run<'_> {
             let (done, next) = rayon::join(|| self.step(drawn, turn, all, &mut sums), draw);
             done?;
             self.next = next;
-            if (step + 1) % self.looks == 0 || step + 1 == n_steps {
-                if let Some(total) = sums.look()? {
-                    return Ok(Ended::NotFinite(total));
-                }
+            let looks = (step + 1) % self.looks == 0 || step + 1 == n_steps;
+            if looks && let Some(total) = sums.look()? {
+                return Ok(Ended::NotFinite(total));
             }
         }
         Ok(Ended::Whole(sums.mean(n_steps)))
