@@ -169,6 +169,9 @@ def fault(words):
         case ["cargo", "install", "--path", crate]:
             there = (FOLDER / crate / "src" / "main.rs").is_file()
             return None if there else f"{crate} is no crate with a program"
+        case ["cargo", "install", "--path", crate, "--features", feature]:
+            known = tomllib.loads((FOLDER / crate / "Cargo.toml").read_text("utf-8"))["features"]
+            return None if feature in known else f"{crate} has no feature {feature}"
         case ["cargo", "build", "--profile", profile]:
             return _fault_of_profile(profile)
         case ["pip", "wheel", ".", "--no-deps", "--wheel-dir", _, "--config-settings", setting]:
