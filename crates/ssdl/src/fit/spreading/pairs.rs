@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::fit::parts::{Reader, Writer, damaged};
+use crate::fit::parts::{Reader, Writer, damaged, number_locally};
 use crate::graph::blocks::listed_distances;
 use crate::graph::heat_weight;
 use crate::sparse::Csr;
@@ -112,19 +112,8 @@ impl Pairs {
                 rows[near - places.start].push((of, squared));
             }
         }
-        let foreign = rows.iter().flatten().filter(|(place, _)| !places.contains(place));
-        let mut halo: Vec<u32> = foreign.map(|(place, _)| *place as u32).collect();
-        halo.sort_unstable();
-        halo.dedup();
-        let local = |place: usize| {
-            if places.contains(&place) {
-                place - places.start
-            } else {
-                places.len() + halo.partition_point(|&other| (other as usize) < place)
-            }
-        };
+        let halo = number_locally(places, &mut rows);
         for row in &mut rows {
-            row.iter_mut().for_each(|(place, _)| *place = local(*place));
             order::by_column(row);
             row.dedup_by_key(|(at, _)| *at);
         }

@@ -20,4 +20,5 @@ pub use cuts::Cuts;
 pub(super) use holder::{Parts, earlier};
 pub use part::{Part, PartGraph, Place};
 pub use rows::Rows;
+pub(crate) use rows::number_locally;
 pub(crate) use wire::{Reader, Writer, damaged};

@@ -4,6 +4,8 @@
 //! $M$ of $L=M^\top M$ belongs to the part of sample $i$. A part needs its own rows and those rows of others in which
 //! its samples appear; the foreign samples of all these rows are its *halo*.
 
+use std::ops::Range;
+
 use super::wire::{Reader, Writer};
 use crate::graph::Laplacian;
 use crate::matrix::axpy;
@@ -79,26 +81,31 @@ pub(super) struct Ties<T> {
     pub strain: Vec<T>,
 }
 
+/// Numbers the columns of rows, which are places among all samples, anew: the samples of this part from 0, then those
+/// of others. Returns the places of these, ascending: the halo.
+pub(crate) fn number_locally<V>(places: &Range<usize>, rows: &mut [Vec<(usize, V)>]) -> Vec<u32> {
+    let foreign = rows.iter().flatten().filter(|(place, _)| !places.contains(place));
+    let mut halo: Vec<u32> = foreign.map(|(place, _)| *place as u32).collect();
+    halo.sort_unstable();
+    halo.dedup();
+    for (place, _) in rows.iter_mut().flatten() {
+        *place = match places.contains(place) {
+            true => *place - places.start,
+            false => places.len() + halo.partition_point(|&other| (other as usize) < *place),
+        };
+    }
+    halo
+}
+
 impl<T: Real> Ties<T> {
     /// From the own rows of the samples at these places, and the rows of others that touch them.
-    pub fn new(places: std::ops::Range<usize>, own: &Rows<T>, others: &[Rows<T>]) -> Self {
+    pub fn new(places: Range<usize>, own: &Rows<T>, others: &[Rows<T>]) -> Self {
         let n_own = own.entries.rows();
         let all = std::iter::once(own).chain(others);
         let all = all.flat_map(|rows| (0..rows.entries.rows()).map(|i| rows.entries.row(i)));
-        let all: Vec<Vec<(usize, T)>> = all.map(Iterator::collect).collect();
-        let foreign = all.iter().flatten().filter(|(place, _)| !places.contains(place));
-        let mut halo: Vec<u32> = foreign.map(|(place, _)| *place as u32).collect();
-        halo.sort_unstable();
-        halo.dedup();
-        let local = |place: usize| {
-            if places.contains(&place) {
-                place - places.start
-            } else {
-                places.len() + halo.partition_point(|&other| (other as usize) < place)
-            }
-        };
-        let rows = all.iter().map(|row| row.iter().map(|&(place, weight)| (local(place), weight)));
-        let rows = Csr::from_rows(places.len() + halo.len(), rows);
+        let mut all: Vec<Vec<(usize, T)>> = all.map(Iterator::collect).collect();
+        let halo = number_locally(&places, &mut all);
+        let rows = Csr::from_rows(places.len() + halo.len(), all);
         Self::assemble(rows, n_own, halo)
     }
 
