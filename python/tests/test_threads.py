@@ -172,18 +172,25 @@ def test_fits_run_side_by_side(digits, same_bits):
         same_bits(first, other)
 
 
-def _predict(model, X, queue):
-    queue.put(model.predict_proba(X))
+def _load_and_predict(path, X, queue):
+    queue.put(ssdl.load(path).predict_proba(X))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_goes_on_working(digits, same_bits):
-    model = small(ssdl.SSDLGA, n_jobs=2).fit(digits["X"], digits["few"])
+def test_a_forked_process_goes_on_working(digits, same_bits, tmp_path):
+    # So many numbers that checks, files and copies use several threads, too.
+    X, few = np.tile(digits["X"], (6, 1)), np.full(1800, -1)
+    few[:300] = digits["few"]
+    model = small(ssdl.SSDLGA, max_iter=2, calibrate=False, n_jobs=2).fit(X, few)
+    model.save(tmp_path / "model.ssdl")
+    model = ssdl.load(tmp_path / "model.ssdl")
     expected = model.predict_proba(digits["new"])
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    child = context.Process(target=_predict, args=(model, digits["new"], queue))
+    child = context.Process(
+        target=_load_and_predict, args=(tmp_path / "model.ssdl", digits["new"], queue)
+    )
     child.start()
     same_bits(queue.get(timeout=60), expected)
     child.join(timeout=60)

@@ -9,7 +9,7 @@ use ssdl::fit::parts::Crew;
 use ssdl::methods::{self, FitOptions};
 use ssdl::model::Naming;
 use ssdl::samples::weights::ClassWeight;
-use ssdl::{Labels, Model, Result, Samples};
+use ssdl::{Labels, Model, Result, Samples, threads};
 
 use crate::arrays::{Precise, Rows, columns, each_rows};
 use crate::device;
@@ -112,7 +112,8 @@ fn fit_in<T: Precise>(
     let method = methods::find::<T>(&request.method).or_raise(py)?;
     method.check(&request.knobs).or_raise(py)?;
     let mut options = request.options::<T>().or_raise(py)?;
-    let samples = Samples::new(columns(rows)?, labels).or_raise(py)?;
+    let columns = columns(rows)?;
+    let samples = worker::alone(py, || Samples::new(columns, labels)).or_raise(py)?;
     if let Some(graph) = &request.graph {
         let given = graph.read::<T>(samples.n_samples())?.or_raise(py)?;
         options.graph = Some(Arc::new(given));
@@ -129,11 +130,14 @@ fn fit_in<T: Precise>(
     let knobs = request.knobs;
     let naming = Naming { features: request.feature_names, label_type: request.label_type };
     let (model, notices) = worker::run(py, report, move |watch| -> Result<Model<T>> {
-        if let Some(earlier) = earlier {
-            options.start = earlier.start(samples.features())?;
-            options.preparation = Some(earlier.preparation().clone());
-        }
-        method.fit(&knobs, samples, &options, watch)?.named(naming)
+        threads::run(options.threads, || {
+            if let Some(earlier) = earlier {
+                options.start = earlier.start(samples.features())?;
+                options.preparation = Some(earlier.preparation().clone());
+            }
+            options.threads = 0;
+            method.fit(&knobs, samples, &options, watch)?.named(naming)
+        })
     })?;
     if let Some(exception) = crew.and_then(|crew| crew.raised()) {
         return Err(exception);

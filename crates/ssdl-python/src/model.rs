@@ -11,7 +11,7 @@ use ssdl::{AnyModel, Matrix, Model, Prediction, each_precision};
 use crate::arrays::{Parts, Precise, Rows, columns, indices, list, rows};
 use crate::codes::{Codes, Collected};
 use crate::error::OrRaise;
-use crate::worker::{self, Place};
+use crate::worker::{self, Place, alone};
 
 /// Class indices, scores and probabilities.
 type Predicted<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -25,24 +25,24 @@ impl FittedModel {
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| AnyModel::load(&path)).or_raise(py).map(Self)
+        alone(py, || AnyModel::load(&path)).or_raise(py).map(Self)
     }
 
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| AnyModel::from_bytes(bytes)).or_raise(py).map(Self)
+        alone(py, || AnyModel::from_bytes(bytes)).or_raise(py).map(Self)
     }
 
     /// Writes the model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| each_precision!(&self.0, model => model.save(&path))).or_raise(py)
+        alone(py, || each_precision!(&self.0, model => model.save(&path))).or_raise(py)
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes =
-            py.detach(|| each_precision!(&self.0, model => model.to_bytes())).or_raise(py)?;
+            alone(py, || each_precision!(&self.0, model => model.to_bytes())).or_raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -106,6 +106,12 @@ pub fn run<R: Send + 'static>(
     }
 }
 
+/// Runs short work with the interpreter released, in threads that end with it: those of a pool for all would be
+/// missing in a forked process, which would wait for them forever.
+pub fn alone<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> R {
+    py.detach(|| ssdl::threads::run(0, work))
+}
+
 /// Where work runs: in so many threads, with the heavy steps on this device.
 pub struct Place {
     pub threads: usize,
