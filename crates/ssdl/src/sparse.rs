@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Matrix, Real, Result};
@@ -122,8 +120,8 @@ impl<T: Real> Csr<T> {
     #[must_use]
     pub fn of_columns(dense: &Matrix<T>) -> Self {
         let chunk = dense.columns().div_ceil(8).max(1);
-        let starts: Vec<usize> = (0..dense.columns()).step_by(chunk).collect();
-        let parts: Vec<Self> = starts.into_par_iter().gather(|first| {
+        let starts = (0..dense.columns()).step_by(chunk);
+        let parts: Vec<Self> = starts.gather(|first| {
             Self::of_some_columns(dense, first..(first + chunk).min(dense.columns()))
         });
         let entries = parts.iter().map(Self::entries).sum();
@@ -170,7 +168,7 @@ impl<T: Real> Csr<T> {
 
     /// As [`to_columns`](Csr::to_columns), into a matrix of that size.
     pub(crate) fn write_columns(&self, dense: &mut Matrix<T>) {
-        dense.par_columns_mut().enumerate().with_min_len(64).each(|(j, column)| {
+        dense.columns_mut().enumerate().runs_of(64).each(|(j, column)| {
             column.fill(T::zero());
             self.row(j).for_each(|(k, value)| column[k] = value);
         });

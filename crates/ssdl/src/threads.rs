@@ -1,6 +1,11 @@
 //! Running work in a fixed number of threads, and loops that all of them share.
 
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of items that a thread takes from a loop at once.
+const RUN: usize = 256;
+/// The threads of a loop take their items in about this many runs each, or in more and longer ones at the limit.
+const RUNS: usize = 4;
 
 /// Runs `work` with `n_threads` threads (0: those of the pool that the caller is in, else one per
 /// core).
@@ -25,52 +30,219 @@ fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
     pool.install(work);
 }
 
-/// Loops over the items of a parallel iterator.
+/// Does two things, side by side where there is a thread for it.
+pub(crate) fn both<A: Send, B: Send>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let (mut one, mut other) = (Some(one), Some(other));
+    let (mut first, mut second) = (None, None);
+    join(&mut || first = one.take().map(|work| work()), &mut || {
+        second = other.take().map(|work| work());
+    });
+    match (first, second) {
+        (Some(first), Some(second)) => (first, second),
+        _ => unreachable!("the pool returned before its work was done"),
+    }
+}
+
+/// Behind pointers for the reason that [`Loops`] gives.
+fn join(one: &mut (dyn FnMut() + Send), other: &mut (dyn FnMut() + Send)) {
+    rayon::join(one, other);
+}
+
+/// Calls `work` on several threads of the pool at once, on the caller's at least. Calls that find no thread
+/// free come after the others.
+fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {
+    rayon::scope(|scope| {
+        for _ in 1..count {
+            scope.spawn(|_| work());
+        }
+        work();
+    });
+}
+
+/// Loops over the items of an iterator that the threads of the pool share: whoever is free takes the next few.
 ///
-/// The body goes behind a pointer, so that the machinery of rayon is compiled once for each kind of iterator and
-/// not once for each loop: that was a quarter of the library. The price is an indirect call an item, so an item
-/// is a column or a run of numbers, not one number.
-pub(crate) trait Loops: IndexedParallelIterator {
+/// Everything of rayon is behind pointers and compiled once, where its own parallel iterators were compiled for each kind
+/// of loop and were a quarter of the library. The price is an indirect call an item, so an item is a column or a run
+/// of numbers, not one number. Making the items must be cheap: that is done by one thread at a time.
+pub(crate) trait Loops: Iterator<Item: Send> + Send + Sized {
+    /// The same items, of which a thread takes at least `least` at once; for items that are done quickly.
+    #[inline]
+    fn runs_of(self, least: usize) -> Runs<Self> {
+        Runs { items: self, least: least.max(1) }
+    }
+
     /// Calls `act` with every item.
     #[inline]
     fn each(self, act: impl Fn(Self::Item) + Sync) {
-        let act: &(dyn Fn(Self::Item) + Sync) = &act;
-        self.for_each(act);
+        self.runs_of(1).each(act);
     }
 
-    /// Calls `act` with every item and what `make` made for a run of items.
+    /// Calls `act` with every item and what `make` made for a thread.
     #[inline]
     fn each_with<S>(self, make: impl Fn() -> S + Sync, act: impl Fn(&mut S, Self::Item) + Sync) {
-        let make: &(dyn Fn() -> S + Sync) = &make;
-        let act: &(dyn Fn(&mut S, Self::Item) + Sync) = &act;
-        self.for_each_init(make, act);
+        self.runs_of(1).each_with(make, act);
     }
 
     /// What `of` gives for every item, in order.
     #[inline]
-    fn gather<R: Send>(self, of: impl Fn(Self::Item) -> R + Sync) -> Vec<R> {
-        let of: &(dyn Fn(Self::Item) -> R + Sync) = &of;
-        collected(self.map(of))
+    fn gather<R: Send>(self, of: impl Fn(Self::Item) -> R + Sync) -> Vec<R>
+    where
+        Self: ExactSizeIterator,
+    {
+        self.runs_of(1).gather(of)
     }
 
-    /// What `of` gives for every item, in order, with what `make` made for a run of items.
+    /// What `of` gives for every item, in order, with what `make` made for a thread.
     #[inline]
     fn gather_with<S, R: Send>(
         self,
         make: impl Fn() -> S + Sync,
         of: impl Fn(&mut S, Self::Item) -> R + Sync,
-    ) -> Vec<R> {
-        let make: &(dyn Fn() -> S + Sync) = &make;
-        let of: &(dyn Fn(&mut S, Self::Item) -> R + Sync) = &of;
-        collected(self.map_init(make, of))
+    ) -> Vec<R>
+    where
+        Self: ExactSizeIterator,
+    {
+        self.runs_of(1).gather_with(make, of)
     }
 }
 
-impl<I: IndexedParallelIterator> Loops for I {}
+impl<I: Iterator<Item: Send> + Send> Loops for I {}
 
-/// Into a vector of the right length: `collect` would be compiled a second time for iterators of unknown length.
-fn collected<R: Send>(items: impl IndexedParallelIterator<Item = R>) -> Vec<R> {
-    let mut all = Vec::new();
-    items.collect_into_vec(&mut all);
-    all
+/// Items that threads take in runs.
+pub(crate) struct Runs<I> {
+    items: I,
+    least: usize,
+}
+
+impl<I: Iterator<Item: Send> + Send> Runs<I> {
+    /// As [`Loops::each`].
+    #[inline]
+    pub(crate) fn each(self, act: impl Fn(I::Item) + Sync) {
+        self.share(&|| (), &|(), item| act(item));
+    }
+
+    /// As [`Loops::each_with`].
+    #[inline]
+    pub(crate) fn each_with<S>(
+        self,
+        make: impl Fn() -> S + Sync,
+        act: impl Fn(&mut S, I::Item) + Sync,
+    ) {
+        self.share(&make, &act);
+    }
+
+    fn share<S>(self, make: &(dyn Fn() -> S + Sync), act: &(dyn Fn(&mut S, I::Item) + Sync)) {
+        let Self { items, least } = self;
+        let count = items.size_hint().0;
+        let threads = rayon::current_num_threads().min(count.div_ceil(least));
+        if threads <= 1 {
+            let mut state = make();
+            return items.for_each(|item| act(&mut state, item));
+        }
+        let left = Mutex::new((items, count));
+        on_threads(threads, &|| {
+            let (mut state, mut run) = (None, Vec::new());
+            loop {
+                take_run(&left, least, threads, &mut run);
+                if run.is_empty() {
+                    return;
+                }
+                let state = state.get_or_insert_with(make);
+                run.drain(..).for_each(|item| act(state, item));
+            }
+        });
+    }
+}
+
+impl<I: ExactSizeIterator<Item: Send> + Send> Runs<I> {
+    /// As [`Loops::gather`].
+    #[inline]
+    pub(crate) fn gather<R: Send>(self, of: impl Fn(I::Item) -> R + Sync) -> Vec<R> {
+        self.gather_with(|| (), |(), item| of(item))
+    }
+
+    /// As [`Loops::gather_with`].
+    #[inline]
+    pub(crate) fn gather_with<S, R: Send>(
+        self,
+        make: impl Fn() -> S + Sync,
+        of: impl Fn(&mut S, I::Item) -> R + Sync,
+    ) -> Vec<R> {
+        self.collect(&make, &of)
+    }
+
+    fn collect<S, R: Send>(
+        self,
+        make: &(dyn Fn() -> S + Sync),
+        of: &(dyn Fn(&mut S, I::Item) -> R + Sync),
+    ) -> Vec<R> {
+        let Self { items, least } = self;
+        let mut found: Vec<Option<R>> = Vec::with_capacity(items.len());
+        found.resize_with(items.len(), || None);
+        let places = found.iter_mut().zip(items);
+        places.runs_of(least).share(make, &|state, (place, item)| *place = Some(of(state, item)));
+        found.into_iter().flatten().collect()
+    }
+}
+
+/// Takes the next items: many while many are left, then fewer, so that all threads end together.
+fn take_run<I: Iterator>(
+    left: &Mutex<(I, usize)>,
+    least: usize,
+    threads: usize,
+    run: &mut Vec<I::Item>,
+) {
+    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+    let (items, count) = &mut *left;
+    let share = (*count / (RUNS * threads)).clamp(least, RUN.max(least));
+    run.extend(items.take(share));
+    *count = count.saturating_sub(run.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_done_once_and_in_its_place() {
+        for (threads, count, least) in
+            [(1, 10, 1), (4, 0, 1), (4, 3, 2), (3, 5000, 1), (4, 999, 64)]
+        {
+            let mut values = vec![0; count];
+            let doubled = run(threads, || {
+                values.iter_mut().enumerate().runs_of(least).each(|(i, value)| *value += i);
+                values.iter().runs_of(least).gather(|value| 2 * value)
+            });
+            assert_eq!(values, Vec::from_iter(0..count), "{threads} threads");
+            assert_eq!(doubled, Vec::from_iter((0..count).map(|i| 2 * i)), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn loops_inside_loops_and_pairs_end() {
+        let rows = run(3, || {
+            (0..40usize).gather(|i| {
+                let (one, other) = both(|| (0..i).gather(|j| j).len(), || (0..i).gather(|j| 2 * j));
+                one + other.into_iter().sum::<usize>()
+            })
+        });
+        assert_eq!(rows, Vec::from_iter((0..40).map(|i: usize| i + i * i.saturating_sub(1))));
+    }
+
+    #[test]
+    fn what_is_made_is_made_at_most_once_a_thread() {
+        let made = std::sync::atomic::AtomicUsize::new(0);
+        let make = || made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        run(2, || (0..1000).each_with(make, |_, _| ()));
+        assert!((1..=2).contains(&made.into_inner()));
+    }
+
+    #[test]
+    #[should_panic(expected = "item 7")]
+    fn a_panic_reaches_the_caller() {
+        run(2, || (0..100).each(|i| assert!(i != 7, "item {i}")));
+    }
 }

@@ -4,8 +4,6 @@
 //! $\sum_{c,j}\Omega_{cj}s_{cj}^2-2\mathcal G_{cj}s_{cj}+\text{const}$ for labelled and unlabelled
 //! samples alike; nothing of size $C\times N\times C$ exists.
 
-use rayon::prelude::*;
-
 use super::membership::Shares;
 use crate::codes::Weight;
 use crate::matrix::inner;
@@ -70,7 +68,7 @@ impl<T: Real> Active<T> {
         let (c, n) = (scores.rows(), scores.columns());
         let mut target = Matrix::zeros(c, n);
         let constants: Vec<f64> =
-            target.par_columns_mut().enumerate().with_min_len(256).gather(|(j, target)| {
+            target.columns_mut().enumerate().runs_of(256).gather(|(j, target)| {
                 let entries = target.iter_mut().zip(scores.column(j));
                 entries
                     .zip(shares.of_class.column(j))

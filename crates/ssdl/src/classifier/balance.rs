@@ -1,7 +1,5 @@
 //! Class shares of votes, held near those that are expected.
 
-use rayon::prelude::*;
-
 use super::{MarginKnobs, Outlook, Prior};
 use crate::matrix::Matrix;
 use crate::samples::Labels;
@@ -117,7 +115,7 @@ pub(crate) fn scale_columns<T: Real>(votes: &mut Matrix<T>, factors: &[f64]) {
 /// The votes for each class, by weight, once they are scaled.
 pub(crate) fn class_sums<T: Real>(votes: &Matrix<T>, weights: &[f64], factors: &[f64]) -> Vec<f64> {
     let n_classes = votes.rows();
-    let parts = weights.par_chunks(CHUNK).enumerate().gather(|(part, weights)| {
+    let parts = weights.chunks(CHUNK).enumerate().gather(|(part, weights)| {
         let (mut sums, mut p) = (vec![0.0; n_classes], vec![0.0; n_classes]);
         for (at, weight) in weights.iter().enumerate() {
             let column = votes.column(part * CHUNK + at);

@@ -7,8 +7,6 @@
 //!
 //! Paper: neither is there. `voting=paper` gives the paper's loss.
 
-use rayon::prelude::*;
-
 use super::balance::class_sums;
 use super::membership::{Shares, class_errors, membership_of_errors};
 use super::{Balance, Outlook, scale};
@@ -101,8 +99,8 @@ impl<T: Real> Ballot<T> {
     ) -> Shares<T> {
         let mut of_class = Matrix::zeros(scores.rows(), scores.columns());
         let mut total = self.weights.clone();
-        let samples = of_class.par_columns_mut().zip(&mut total).zip(assigned).enumerate();
-        samples.with_min_len(CHUNK).each_with(
+        let samples = of_class.columns_mut().zip(&mut total).zip(assigned).enumerate();
+        samples.runs_of(CHUNK).each_with(
             || vec![0.0; scores.rows()],
             |p, (j, ((column, total), &label))| {
                 let weight = self.weights[j];
@@ -155,7 +153,7 @@ impl<T: Real> Ballot<T> {
     ) -> (Matrix<T>, Vec<f64>) {
         let open: Vec<usize> = (0..assigned.len()).filter(|&j| assigned[j].is_none()).collect();
         let mut votes = scores.select_columns(&open);
-        votes.par_columns_mut().with_min_len(CHUNK).each_with(
+        votes.columns_mut().runs_of(CHUNK).each_with(
             || vec![0.0; scores.rows()],
             |p, column| {
                 self.vote(column, p);

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::mixture::{self, Member, SavedMember};
@@ -326,7 +325,7 @@ impl<T: Real> Verdict<T> {
 /// One width for every product: a sample gets the same bits alone and in any batch.
 fn linear_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Matrix<T> {
     let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
-    scores.par_columns_mut().with_min_len(256).each(|column| {
+    scores.columns_mut().runs_of(256).each(|column| {
         column.iter_mut().zip(&classifier.bias).for_each(|(s, &b)| *s += b);
     });
     scores

@@ -7,8 +7,6 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use rayon::prelude::*;
-
 use crate::Matrix;
 use crate::graph::combine;
 use crate::sparse::Csr;
@@ -159,13 +157,13 @@ impl Solving {
     pub fn turn(&mut self, keep: &[f64], halo: &Matrix<f64>) -> Vec<f64> {
         let Self { system, residual, direction, image, .. } = self;
         let own = residual.columns();
-        direction.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
+        direction.columns_mut().enumerate().runs_of(PART).each(|(i, column)| {
             let residual = if i < own { residual.column(i) } else { halo.column(i - own) };
             let parts = column.iter_mut().zip(residual).zip(keep);
             parts.for_each(|((d, r), keep)| *d = r + keep * *d);
         });
         combine(&system.matrix, direction, image);
-        image.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
+        image.columns_mut().enumerate().runs_of(PART).each(|(i, column)| {
             let own = column.iter_mut().zip(direction.column(i));
             own.for_each(|(value, own)| *value = own - system.factor * *value);
         });
@@ -192,7 +190,7 @@ impl Solving {
         let Self { system, found, .. } = self;
         let mut next = Matrix::zeros(found.rows(), found.columns());
         combine(&system.matrix, &joined(found, halo), &mut next);
-        let columns = next.par_columns_mut().enumerate().with_min_len(PART);
+        let columns = next.columns_mut().enumerate().runs_of(PART);
         let steady = columns.gather(|(i, column)| {
             let mut steady = true;
             let parts = column.iter_mut().zip(system.rhs.column(i)).zip(found.column(i));
@@ -321,7 +319,7 @@ pub(crate) fn balanced(
 /// $\sum_ia_{ci}b_{ci}$ for each class.
 fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
     let n = a.columns();
-    let parts = (0..n.div_ceil(PART)).into_par_iter().gather(|part| {
+    let parts = (0..n.div_ceil(PART)).gather(|part| {
         let mut sums = vec![0.0; a.rows()];
         for i in part * PART..((part + 1) * PART).min(n) {
             let pairs = a.column(i).iter().zip(b.column(i));
@@ -338,7 +336,7 @@ fn by_class(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
 
 /// Adds to each class its multiple of `what`.
 fn add(to: &mut Matrix<f64>, times: &[f64], what: &Matrix<f64>) {
-    to.par_columns_mut().enumerate().with_min_len(PART).each(|(i, column)| {
+    to.columns_mut().enumerate().runs_of(PART).each(|(i, column)| {
         let parts = column.iter_mut().zip(what.column(i)).zip(times);
         parts.for_each(|((value, what), times)| *value += times * what);
     });

@@ -1,7 +1,5 @@
 //! How likely each unlabelled sample is in each class: the matrix $P$ and its errors.
 
-use rayon::prelude::*;
-
 use crate::matrix::in_parts;
 use crate::threads::Loops;
 use crate::{Matrix, Real};
@@ -63,7 +61,7 @@ pub fn best<T: Real>(scores: &[T]) -> usize {
 #[inline(never)]
 pub fn memberships<T: Real>(scores: &Matrix<T>, sharpness: f64) -> Matrix<T> {
     let mut out = Matrix::zeros(scores.rows(), scores.columns());
-    out.par_columns_mut().enumerate().with_min_len(CHUNK).each_with(
+    out.columns_mut().enumerate().runs_of(CHUNK).each_with(
         || vec![0.0; scores.rows()],
         |errors, (j, out)| {
             class_errors(scores.column(j), errors);

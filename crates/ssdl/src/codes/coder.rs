@@ -6,7 +6,6 @@
 //!
 //! Paper: $\hat\lambda_{ij}$ is printed outside the sum; it belongs inside.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
@@ -156,8 +155,8 @@ impl Coder {
 impl<T: Real> Pull<'_, T> {
     /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
     fn add_to(&self, rhs: &mut Matrix<T>, codes: &mut Matrix<T>, threshold: T) -> Vec<T> {
-        let columns = codes.par_columns_mut().zip(rhs.par_columns_mut()).enumerate();
-        columns.with_min_len(16).gather(|(j, (mean, rhs))| {
+        let columns = codes.columns_mut().zip(rhs.columns_mut()).enumerate();
+        columns.runs_of(16).gather(|(j, (mean, rhs))| {
             let strength = T::of(self.manifold) * self.anchors.strength(j);
             for (i, weight) in self.anchors.of(j) {
                 axpy(weight, self.codes.column(i), mean);

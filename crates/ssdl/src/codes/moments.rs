@@ -3,8 +3,6 @@
 //! Codes are sparse: these sums touch nonzero coefficients only. Each entry is summed in the order
 //! of the samples by one thread, so the bits do not depend on how many threads there are.
 
-use rayon::prelude::*;
-
 use crate::Real;
 use crate::matrix::{Matrix, axpy};
 use crate::samples::Held;
@@ -30,7 +28,7 @@ pub(crate) fn second_moments<T: Real>(codes: &Csr<T>, weight: Option<&[T]>) -> M
     let p = codes.columns();
     let mut out = Matrix::zeros(p, p);
     let width = p.div_ceil(PARTS).max(1);
-    out.as_mut_slice().par_chunks_mut(p.max(1) * width).enumerate().each(|(part, out)| {
+    out.as_mut_slice().chunks_mut(p.max(1) * width).enumerate().each(|(part, out)| {
         let first = part * width;
         wide(
             #[inline(always)]
@@ -73,7 +71,7 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
     let mut strips: Vec<Matrix<T>> =
         (0..n.div_ceil(width)).map(|strip| Matrix::zeros(rows_of(strip).len(), p)).collect();
     samples.each_block(|first, block| {
-        strips.par_iter_mut().enumerate().each(|(strip, out)| {
+        strips.iter_mut().enumerate().each(|(strip, out)| {
             let near = Near { block, first, row: rows_of(strip).start };
             wide(
                 #[inline(always)]
@@ -82,7 +80,7 @@ pub(crate) fn cross_moments<T: Real>(samples: Held<'_, T>, codes: &Csr<T>) -> Ma
         });
     });
     let mut out = Matrix::zeros(n, p);
-    out.par_columns_mut().enumerate().with_min_len(16).each(|(k, out)| {
+    out.columns_mut().enumerate().runs_of(16).each(|(k, out)| {
         for (strip, sums) in strips.iter().enumerate() {
             let sums = sums.column(k);
             out[strip * width..][..sums.len()].copy_from_slice(sums);
@@ -178,7 +176,7 @@ pub(crate) fn residuals<T: Real>(
         }
         value.max(0.0)
     };
-    (0..codes.columns()).into_par_iter().with_min_len(32).gather_with(Vec::new, of)
+    (0..codes.columns()).runs_of(32).gather_with(Vec::new, of)
 }
 
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.

@@ -1,7 +1,5 @@
 //! The ball that atoms lie in, and what happens to unused atoms.
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, axpy, squared_norm};
 use crate::samples::Held;
 use crate::threads::Loops;
@@ -85,7 +83,7 @@ pub(crate) fn squared_residuals<T: Real>(
 ) -> Vec<f64> {
     let mut residuals = Vec::with_capacity(samples.columns());
     samples.each_block(|first, block| {
-        let each = (0..block.columns()).into_par_iter().gather_with(Vec::new, |left, at| {
+        let each = (0..block.columns()).gather_with(Vec::new, |left, at| {
             left.clear();
             left.extend_from_slice(block.column(at));
             let code = codes.column(first + at).iter().enumerate();

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::Statistics;
 use crate::codes::moments::{cross_moments, moments};
 use crate::matrix::squared_norm;
@@ -131,7 +129,7 @@ impl Blocks {
     pub fn codes_of<T: Real>(&self, codes: &Matrix<T>, class: usize) -> Matrix<T> {
         let rows = self.of_class(class);
         let mut out = Matrix::zeros(rows.len(), codes.columns());
-        out.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
+        out.columns_mut().enumerate().runs_of(256).each(|(j, column)| {
             column.copy_from_slice(&codes.column(j)[rows.clone()]);
         });
         out
@@ -150,8 +148,8 @@ impl Blocks {
         let (n_classes, n) = (self.n_classes(), codes.columns());
         let mut left = Matrix::zeros(n_classes, n);
         let mut explained = Matrix::zeros(n_classes, n);
-        let columns = left.par_columns_mut().zip(explained.par_columns_mut()).enumerate();
-        columns.with_min_len(16).each(|(j, (left, explained))| {
+        let columns = left.columns_mut().zip(explained.columns_mut()).enumerate();
+        columns.runs_of(16).each(|(j, (left, explained))| {
             let (code, rhs) = (codes.column(j), correlations.column(j));
             for (class, range) in self.ranges.iter().enumerate() {
                 let (mut cross, mut square) = (0.0, 0.0);
@@ -190,7 +188,7 @@ impl Blocks {
         for (class, range) in self.ranges.iter().enumerate() {
             let own = self.codes_of(codes, class);
             let mut weighted = own.clone();
-            weighted.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
+            weighted.columns_mut().enumerate().runs_of(256).each(|(j, column)| {
                 let weight = T::of(u.column(j)[class]);
                 column.iter_mut().for_each(|a| *a *= weight);
             });
@@ -201,7 +199,7 @@ impl Blocks {
             }
         }
         let mut scaled = codes.clone();
-        scaled.par_columns_mut().enumerate().with_min_len(256).each(|(j, column)| {
+        scaled.columns_mut().enumerate().runs_of(256).each(|(j, column)| {
             for (class, range) in self.ranges.iter().enumerate() {
                 let weight = T::of(base + v.column(j)[class]);
                 column[range.clone()].iter_mut().for_each(|a| *a *= weight);
@@ -235,7 +233,7 @@ pub fn nearness_to_classes<T: Real>(samples: &Matrix<T>, labels: &Labels) -> Mat
     }
     // The mean squared distance is the distance to the mean and the scatter around it.
     let mut out = Matrix::zeros(counts.len(), samples.columns());
-    out.par_columns_mut().enumerate().with_min_len(16).each(|(j, column)| {
+    out.columns_mut().enumerate().runs_of(16).each(|(j, column)| {
         let x = samples.column(j);
         for (class, value) in column.iter_mut().enumerate() {
             let mean = means.column(class);

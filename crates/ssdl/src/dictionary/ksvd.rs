@@ -2,8 +2,6 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, axpy, dot, squared_norm, symmetric_eigen};
 use crate::sparse::Csr;
 use crate::threads::Loops;
@@ -99,7 +97,7 @@ pub(super) fn remainder<T: Real>(
     codes: &Csr<T>,
 ) -> Matrix<T> {
     let mut left = samples.clone();
-    left.par_columns_mut().enumerate().with_min_len(16).each(|(i, left)| {
+    left.columns_mut().enumerate().runs_of(16).each(|(i, left)| {
         wide(
             #[inline(always)]
             || codes.row(i).for_each(|(k, value)| axpy(-value, atoms.column(k), left)),

@@ -6,7 +6,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::distances::each_query;
@@ -363,7 +362,7 @@ impl<T: Real> Attachment<T> {
         tie: impl Fn(&[T], Vec<usize>) -> Anchor + Sync,
     ) -> Vec<Anchor> {
         let (kept, found) = self.index(training).nearest(training, new, k);
-        (0..new.columns()).into_par_iter().gather(|i| {
+        (0..new.columns()).gather(|i| {
             let near = found[i * kept..][..kept].iter().enumerate();
             let counted = near.filter(|(at, (squared, j))| {
                 let radius = self.memory.get(*j as usize);
@@ -446,7 +445,7 @@ fn mixture_rows<T: Real>(neighbours: &Neighbours, weights: &[T], count: usize) -
         let weights: Vec<_> = list.iter().map(|&j| j as usize).zip(weights).collect();
         Anchor { strength: if weights.is_empty() { 0.0 } else { 1.0 }, weights }
     };
-    (0..count).into_par_iter().with_min_len(256).gather(row)
+    (0..count).runs_of(256).gather(row)
 }
 
 fn exponents<T: Real>(

@@ -1,8 +1,6 @@
 //! Neighbours of samples that lie in several blocks: each block is searched for itself, and the lists are merged
 //! by distance, then index.
 
-use rayon::prelude::*;
-
 use super::lle::barycentres;
 use super::nearby::Cells;
 use super::neighbours::{Neighbours, Search, squared_distance};
@@ -58,8 +56,8 @@ pub fn nearest_listed<T: Real>(
     k: usize,
 ) -> Found {
     let mut found = vec![(f64::INFINITY, NO_COLUMN); k * queries.columns()];
-    let outs = found.par_chunks_mut(k.max(1)).zip(lists.par_chunks(width.max(1)));
-    outs.enumerate().with_min_len(16).each_with(Vec::new, |all, (i, (out, list))| {
+    let outs = found.chunks_mut(k.max(1)).zip(lists.chunks(width.max(1)));
+    outs.enumerate().runs_of(16).each_with(Vec::new, |all, (i, (out, list))| {
         all.clear();
         all.extend_from_slice(list);
         all.sort_unstable();
@@ -87,8 +85,8 @@ pub(crate) fn listed_distances<T: Real>(
     (k, lists): (usize, &[u32]),
 ) -> Vec<f64> {
     let mut distances = vec![0.0; lists.len()];
-    let each = distances.par_chunks_mut(k.max(1)).zip(lists.par_chunks(k.max(1)));
-    each.enumerate().with_min_len(64).each(|(i, (out, list))| {
+    let each = distances.chunks_mut(k.max(1)).zip(lists.chunks(k.max(1)));
+    each.enumerate().runs_of(64).each(|(i, (out, list))| {
         for (out, &j) in out.iter_mut().zip(list) {
             *out = squared_distance(queries.column(i), table.column(j as usize));
         }

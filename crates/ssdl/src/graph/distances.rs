@@ -1,7 +1,5 @@
 //! Distances of many pairs of samples, tile by tile.
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, squared_norm};
 use crate::threads::Loops;
 use crate::{Real, stop};
@@ -33,7 +31,7 @@ pub(super) fn each_query<T: Real, R: Send>(
     let (left, right) = (centred(references), centred(queries));
     let norms: Vec<f64> = left.iter_columns().map(squared_norm).collect();
     let stop = stop::armed();
-    let tiles: Vec<Vec<R>> = (0..queries.columns().div_ceil(TILE)).into_par_iter().gather(|tile| {
+    let tiles: Vec<Vec<R>> = (0..queries.columns().div_ceil(TILE)).gather(|tile| {
         let chosen = tile * TILE..((tile + 1) * TILE).min(queries.columns());
         // The kernel sums in another order for other widths: all tiles have the same width, so
         // that a query finds the same distances alone and among others.

@@ -6,8 +6,6 @@
 //! sum to one, and nothing of size $N\times N$ exists: samples are taken in tiles, and each is solved on
 //! the few others that matter.
 
-use rayon::prelude::*;
-
 use super::{Attachment, Connected, Graph, Laplacian, Rule};
 use crate::knobs::{Allowed, check};
 use crate::matrix::{Matrix, axpy, dot, squared_norm};
@@ -153,7 +151,7 @@ pub(super) fn express<T: Real>(
             let products = Matrix::of_each(samples.transposed(), &left, None);
             let mut place = vec![None; tile.len()];
             open.iter().enumerate().for_each(|(column, &at)| place[at] = Some(column));
-            tile.par_iter_mut().zip(place).enumerate().each(|(at, (written, column))| {
+            tile.iter_mut().zip(place).enumerate().each(|(at, (written, column))| {
                 let Some(column) = column else { return };
                 let own = skip_self.then_some(first + at);
                 let query = queries.column(first + at);

@@ -2,8 +2,6 @@
 
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
 use crate::threads::Loops;
@@ -201,7 +199,7 @@ impl<T: Real> Laplacian<T> {
             }
             Form::Affinities(weights) => {
                 combine(weights, codes, out);
-                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
+                out.columns_mut().enumerate().runs_of(32).each(|(j, out)| {
                     let own = codes.column(j).iter();
                     out.iter_mut().zip(own).for_each(|(o, &a)| *o = self.diagonal[j] * a - *o);
                 });
@@ -225,11 +223,11 @@ impl<T: Real> Laplacian<T> {
         match &self.form {
             Form::Mixtures { factor, transposed } => {
                 scratch.reshape(codes.columns(), factor.rows());
-                scratch.par_columns_mut().enumerate().with_min_len(32).each(|(m, into)| {
+                scratch.columns_mut().enumerate().runs_of(32).each(|(m, into)| {
                     into.fill(T::zero());
                     factor.row(m).for_each(|(j, weight)| add(weight, j, into));
                 });
-                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
+                out.columns_mut().enumerate().runs_of(32).each(|(j, out)| {
                     wide(
                         #[inline(always)]
                         || {
@@ -241,7 +239,7 @@ impl<T: Real> Laplacian<T> {
                 });
             }
             Form::Affinities(weights) => {
-                out.par_columns_mut().enumerate().with_min_len(32).each(|(j, out)| {
+                out.columns_mut().enumerate().runs_of(32).each(|(j, out)| {
                     add(beta * self.diagonal[j], j, out);
                     weights.row(j).for_each(|(i, weight)| add(-beta * weight, i, out));
                 });
@@ -351,7 +349,7 @@ impl<T: Real> Laplacian<T> {
 /// Column `m` of `out` = the weighted sum of columns of `from` that row `m` of `rows` names.
 pub(crate) fn combine<T: Real>(rows: &Csr<T>, from: &Matrix<T>, out: &mut Matrix<T>) {
     assert_eq!((out.columns(), out.rows()), (rows.rows(), from.rows()), "shape of a graph product");
-    out.par_columns_mut().enumerate().with_min_len(32).each(|(m, out)| {
+    out.columns_mut().enumerate().runs_of(32).each(|(m, out)| {
         wide(
             #[inline(always)]
             || {

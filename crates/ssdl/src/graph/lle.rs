@@ -2,8 +2,6 @@
 //!
 //! The codes should be mixed the same way: $\sum_i\lVert a_i-\sum_j v_{ij}a_j\rVert^2$.
 
-use rayon::prelude::*;
-
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::device::{self, Engine};
 use crate::matrix::{Matrix, dot};
@@ -90,7 +88,7 @@ pub fn barycentres<T: Real>(
     let mut weights = vec![T::zero(); queries.columns() * k];
     let stop = stop::armed();
     if k > 0 {
-        weights.par_chunks_mut(k).enumerate().with_min_len(16).each_with(
+        weights.chunks_mut(k).enumerate().runs_of(16).each_with(
             || Workspace::new(samples.rows(), k),
             |work, (i, out)| {
                 if stop.is_set() {

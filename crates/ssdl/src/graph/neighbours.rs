@@ -4,8 +4,6 @@
 //! and an error bound decides whether the list is provably right. Where it is not (near ties,
 //! duplicates), that sample is searched by direct distances. Ties go to the smaller index.
 
-use rayon::prelude::*;
-
 use super::nearby;
 use super::single::Single;
 use crate::device::{self, Engine};
@@ -215,7 +213,7 @@ impl Neighbours {
         if k > 0 {
             let fast = Fast::new(samples, new, same);
             let stop = stop::armed();
-            indices.par_chunks_mut(QUERIES * k).enumerate().each(|(tile, out)| {
+            indices.chunks_mut(QUERIES * k).enumerate().each(|(tile, out)| {
                 if stop.is_set() {
                     any_others(tile * QUERIES, samples.columns(), k, out);
                 } else {

@@ -1,7 +1,5 @@
 //! Samples in single precision, centred and scaled, a block at a time: nothing of their size is copied.
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, squared_norm};
 use crate::threads::Loops;
 use crate::{Real, stop};
@@ -57,7 +55,7 @@ impl Single {
     pub fn norms<T: Real>(&self, from: &Matrix<T>) -> Vec<f32> {
         let mut norms = vec![0.0; from.columns()];
         let stop = stop::armed();
-        norms.par_chunks_mut(BLOCK).enumerate().each(|(block, norms)| {
+        norms.chunks_mut(BLOCK).enumerate().each(|(block, norms)| {
             let mut x = vec![0.0f32; from.rows()];
             for (at, norm) in norms.iter_mut().enumerate().filter(|_| !stop.is_set()) {
                 self.write(from.column(block * BLOCK + at), &mut x);

@@ -13,7 +13,6 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{Llt, SolveCore};
 use faer::{Accum, MatMut, MatRef, Par, Side};
-use rayon::prelude::*;
 
 use crate::Real;
 use crate::threads::Loops;
@@ -114,9 +113,9 @@ impl<T: Real> Matrix<T> {
         (0..self.columns).map(|j| self.column(j))
     }
 
-    /// Mutable columns, for several threads.
-    pub fn par_columns_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [T]> {
-        self.data.par_chunks_mut(self.rows.max(1))
+    /// Mutable columns in order; none where there are no rows.
+    pub fn columns_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [T]> {
+        self.data.chunks_mut(self.rows.max(1))
     }
 
     /// The whole matrix, borrowed.
@@ -213,7 +212,7 @@ impl<T: Real> Matrix<T> {
         const WIDTH: usize = 32;
         let (m, n) = a.shape();
         let mut out = Self::zeros(m, samples.columns());
-        let chunks = out.data.par_chunks_mut((m * WIDTH).max(1)).enumerate();
+        let chunks = out.data.chunks_mut((m * WIDTH).max(1)).enumerate();
         chunks.each(|(chunk, out)| {
             let mut block = Self::zeros(n, WIDTH);
             for j in 0..out.len() / m {
@@ -277,7 +276,7 @@ impl<T: Real> Matrix<T> {
         if m * n * inner < 200_000 {
             data.chunks_mut(m * width).enumerate().for_each(one_panel);
         } else {
-            data.par_chunks_mut(m * width).enumerate().each(one_panel);
+            data.chunks_mut(m * width).enumerate().each(one_panel);
         }
     }
 }

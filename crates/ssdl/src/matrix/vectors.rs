@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::Real;
 use crate::threads::Loops;
 use crate::wide::wide;
@@ -58,7 +56,7 @@ pub fn first_not_finite<T: Real>(x: &[T]) -> Option<usize> {
     if x.len() <= PART {
         return find((0, x));
     }
-    x.par_chunks(PART).enumerate().find_map_first(find)
+    x.chunks(PART).enumerate().gather(find).into_iter().flatten().next()
 }
 
 /// A sum over parts of a fixed size, added in order: the same bits for any number of threads.
@@ -66,7 +64,7 @@ pub(crate) fn in_parts(len: usize, size: usize, sum: impl Fn(Range<usize>) -> f6
     if len <= size {
         return sum(0..len);
     }
-    let parts = (0..len.div_ceil(size)).into_par_iter();
+    let parts = 0..len.div_ceil(size);
     let sums = parts.gather(|part| sum(part * size..((part + 1) * size).min(len)));
     sums.iter().sum()
 }

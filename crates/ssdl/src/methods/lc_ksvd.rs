@@ -2,8 +2,6 @@
 //!
 //! Jiang, Lin, Davis (2011, 2013). LC-KSVD1 is the case without discrimination.
 
-use rayon::prelude::*;
-
 use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
@@ -208,7 +206,7 @@ impl LcKsvd {
             .iter()
             .scan(0, |next, block| Some(std::mem::replace(next, *next + block.len())))
             .collect();
-        let learnt: Vec<Matrix<T>> = blocks.par_iter().zip(&starts).gather(|(block, &start)| {
+        let learnt: Vec<Matrix<T>> = blocks.iter().zip(&starts).gather(|(block, &start)| {
             let own: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == block[0]).collect();
             let samples = known.select_columns(&own);
             let chosen: Vec<usize> = (start..start + block.len()).collect();

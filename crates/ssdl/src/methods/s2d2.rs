@@ -3,8 +3,6 @@
 //! Shrivastava, Pillai, Patel, Chellappa (2012), after Fisher discrimination dictionary learning. Only the
 //! opening of the article could be read: weights, the rule for memberships and the first atoms are ours.
 
-use rayon::prelude::*;
-
 use super::{Description, Learner};
 use crate::classifier::simplex::simplex_memberships;
 use crate::codes::moments::residuals;
@@ -191,7 +189,7 @@ impl<'a, T: Real> State<'a, T> {
         for _ in 0..PASSES {
             let (means, mean) = class_means(&self.codes, self.labels);
             let mut rhs = self.correlations.clone();
-            rhs.par_columns_mut().enumerate().with_min_len(32).each(|(j, rhs)| {
+            rhs.columns_mut().enumerate().runs_of(32).each(|(j, rhs)| {
                 let code = self.codes.column(j);
                 for (class, &p) in self.shares.column(j).iter().enumerate() {
                     let range = self.blocks.of_class(class);

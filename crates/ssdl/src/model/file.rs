@@ -17,7 +17,7 @@ use super::read::Parts;
 use super::tensor::Tensor;
 use super::{Model, kept};
 use crate::stored::Stored;
-use crate::{Error, Matrix, Real, Result, files};
+use crate::{Error, Matrix, Real, Result, files, threads};
 
 impl<T: Real> Model<T> {
     /// Writes the model; an existing file is replaced only once the new one is complete and on the
@@ -111,7 +111,7 @@ impl<T: Real> Model<T> {
             Parts { path, header, tensors }.assemble()
         };
         // Side by side: what is assembled is checked by itself, and not used if the checksum is wrong.
-        let (verified, model) = rayon::join(verify, assemble);
+        let (verified, model) = threads::both(verify, assemble);
         verified.and(model)
     }
 

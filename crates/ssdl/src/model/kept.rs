@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
 use safetensors::Dtype;
 
 use super::tensor::Tensor;
@@ -65,14 +64,14 @@ impl<T: Real> Kept<T> {
     fn rounded(mut samples: Matrix<T>, landmarks: Option<Vec<u32>>, half: bool) -> Self {
         let largest = || {
             let of_part = |part: &[T]| part.iter().fold(0.0, |top: f64, v| top.max(v.wide().abs()));
-            let parts = samples.as_slice().par_chunks(PART).gather(of_part);
+            let parts = samples.as_slice().chunks(PART).gather(of_part);
             parts.into_iter().fold(0.0, f64::max)
         };
         let is_half = half && HALF_RANGE.contains(&largest());
         if is_half {
             // In memory as in the file: a model predicts the same before and after it is saved.
             let round = |v: &mut T| *v = T::of(f64::from(from_half(to_half(v.wide() as f32))));
-            let parts = samples.as_mut_slice().par_chunks_mut(PART);
+            let parts = samples.as_mut_slice().chunks_mut(PART);
             parts.each(|part| part.iter_mut().for_each(round));
         }
         Self { samples, landmarks, is_half }
@@ -82,7 +81,7 @@ impl<T: Real> Kept<T> {
     pub fn halves(&self) -> Tensor<'_> {
         let values = self.samples.as_slice();
         let mut bytes = vec![0; 2 * values.len()];
-        bytes.par_chunks_mut(2 * PART).zip(values.par_chunks(PART)).each(|(bytes, values)| {
+        bytes.chunks_mut(2 * PART).zip(values.chunks(PART)).each(|(bytes, values)| {
             let (places, _) = bytes.as_chunks_mut::<2>();
             let pairs = places.iter_mut().zip(values);
             pairs.for_each(|(place, v)| *place = to_half(v.wide() as f32).to_le_bytes());
@@ -96,7 +95,7 @@ impl<T: Real> Kept<T> {
 pub(super) fn from_halves<T: Real>(bytes: &[u8]) -> Vec<T> {
     let (pairs, _) = bytes.as_chunks::<2>();
     let mut values = vec![T::zero(); pairs.len()];
-    values.par_chunks_mut(PART).zip(pairs.par_chunks(PART)).each(|(values, pairs)| {
+    values.chunks_mut(PART).zip(pairs.chunks(PART)).each(|(values, pairs)| {
         for (value, pair) in values.iter_mut().zip(pairs) {
             *value = T::of(f64::from(from_half(u16::from_le_bytes(*pair))));
         }
@@ -109,7 +108,7 @@ pub(super) fn are_finite_halves(bytes: &[u8]) -> bool {
     let (pairs, _) = bytes.as_chunks::<2>();
     // Without an early end within a part these are a few vector instructions.
     let is_bad = |part: &[[u8; 2]]| part.iter().fold(false, |bad, p| bad | (p[1] & 0x7c == 0x7c));
-    !pairs.par_chunks(PART).gather(is_bad).contains(&true)
+    !pairs.chunks(PART).gather(is_bad).contains(&true)
 }
 
 /// A list of whole numbers as a tensor.
@@ -135,7 +134,7 @@ pub(super) fn sparse_codes<T: Real>(codes: &Matrix<T>) -> (Vec<u32>, Vec<u32>, V
 pub(super) fn has_many_zeros<T: Real>(codes: &Matrix<T>) -> bool {
     let all = codes.as_slice().len();
     let of_part = |part: &[T]| part.iter().filter(|code| **code != T::zero()).count();
-    let entries: usize = codes.as_slice().par_chunks(PART).gather(of_part).into_iter().sum();
+    let entries: usize = codes.as_slice().chunks(PART).gather(of_part).into_iter().sum();
     entries * 2 <= all && (entries + codes.columns()) * MOST_ZEROS >= all
 }
 

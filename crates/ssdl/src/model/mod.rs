@@ -25,7 +25,6 @@ pub use seen::{OutOfSample, Seen};
 use std::time::Instant;
 
 use kept::Kept;
-use rayon::prelude::*;
 
 use crate::classifier::{Calibration, Decision, Known, LinearClassifier, Verdict, best};
 use crate::codes::Coder;
@@ -329,9 +328,9 @@ impl<T: Real> Model<T> {
             calibration.apply(&self.decision, &mut verdict);
         }
         let Verdict { scores, probabilities } = verdict;
-        let samples = (0..scores.columns()).into_par_iter().with_min_len(1024);
+        let samples = (0..scores.columns()).runs_of(1024);
         let classes: Vec<usize> = samples.gather(|j| best(scores.column(j)));
-        let names = classes.par_iter().with_min_len(1024);
+        let names = classes.iter().runs_of(1024);
         let labels = names.gather(|&class| self.classes()[class].clone());
         Prediction { labels, classes, scores, probabilities, codes }
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
 use safetensors::Dtype;
 
 use crate::Real;
@@ -59,7 +58,7 @@ pub(super) fn little_endian<T: Real>(values: &[T]) -> Cow<'_, [u8]> {
 pub(super) fn all_finite<T: Real>(bytes: &[u8]) -> bool {
     // Parts of a page or so: the copy of each stays in cache.
     let is_finite = |part: &[u8]| from_little_endian::<T>(part).iter().all(|v| v.is_finite());
-    let parts = bytes.par_chunks(1 << 16).gather(|part| part.chunks(4096).all(is_finite));
+    let parts = bytes.chunks(1 << 16).gather(|part| part.chunks(4096).all(is_finite));
     parts.into_iter().all(|is| is)
 }
 

@@ -5,8 +5,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use crate::matrix::{Matrix, PANEL};
 use crate::threads::Loops;
 use crate::{Error, Real, Result};
@@ -74,7 +72,7 @@ impl<T: Real> OnDisk<T> {
         let mut block = Matrix::zeros(0, 0);
         for first in (0..self.columns).step_by(BLOCK) {
             block.reshape(self.rows, BLOCK.min(self.columns - first));
-            let parts = block.as_mut_slice().par_chunks_mut((self.rows * PART).max(1));
+            let parts = block.as_mut_slice().chunks_mut((self.rows * PART).max(1));
             parts.enumerate().each(|(part, out)| self.read(first + part * PART, out));
             visit(first, &block);
         }
@@ -84,7 +82,7 @@ impl<T: Real> OnDisk<T> {
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Matrix<T> {
         let mut out = Matrix::zeros(self.rows, chosen.len());
-        out.par_columns_mut().zip(chosen).each(|(out, &j)| self.read(j, out));
+        out.columns_mut().zip(chosen).each(|(out, &j)| self.read(j, out));
         out
     }
 

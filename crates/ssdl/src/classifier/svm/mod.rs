@@ -18,8 +18,6 @@ mod select;
 pub use knobs::{SvmKnobs, SvmSetters};
 pub use select::{Chosen, stratified_folds};
 
-use rayon::prelude::*;
-
 use self::dual::{Binary, CodeRows, Solution};
 use super::LinearClassifier;
 use crate::knobs::{Allowed, check};
@@ -142,7 +140,7 @@ impl SvmTrainer {
         check("box_constraint", box_constraint, Allowed::Above(0.0))?;
         let rows = CodeRows::of(codes);
         let members: Vec<usize> = (0..classes.len()).collect();
-        let solutions = (0..n_classes).into_par_iter().gather(|class| {
+        let solutions = (0..n_classes).gather(|class| {
             if !classes.contains(&class) {
                 return None;
             }

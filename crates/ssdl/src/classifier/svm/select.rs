@@ -1,7 +1,5 @@
 //! The box constraint by stratified cross-validation.
 
-use rayon::prelude::*;
-
 use super::dual::{Binary, CodeRows};
 use super::{Loss, SvmTrainer, Targets};
 use crate::classifier::best;
@@ -82,7 +80,7 @@ impl SvmTrainer {
         let rows = CodeRows::of(codes);
         let fold_of = stratified_folds(classes, folds, self.seed);
         let boxes: Vec<f64> = ascending.iter().map(|&at| grid[at]).collect();
-        let right = (0..folds).into_par_iter().gather(|fold| {
+        let right = (0..folds).gather(|fold| {
             let (held_out, members) = (0..classes.len()).partition(|&i| fold_of[i] == fold);
             Part { rows: &rows, targets, present: &present, held_out, members }
                 .count_right(self, &boxes)
@@ -151,7 +149,7 @@ impl<T: Real> Part<'_, T> {
         let mut sums = Vec::with_capacity(boxes.len());
         for &box_constraint in boxes {
             // The dual variables found are feasible for the next, larger box, and near its solution.
-            let weights = duals.par_iter_mut().zip(self.present).gather(|(dual, &class)| {
+            let weights = duals.iter_mut().zip(self.present).gather(|(dual, &class)| {
                 let task = self.task(class, svm.loss, box_constraint);
                 let solution = svm.solve(&task, class, std::mem::take(dual));
                 *dual = solution.dual;

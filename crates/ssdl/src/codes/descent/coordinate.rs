@@ -5,14 +5,12 @@
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::device::{self, Engine, Individual};
 use crate::matrix::{Matrix, axpy};
-use crate::threads::Loops;
+use crate::threads::{Loops, both};
 use crate::wide::wide;
 use crate::{Real, stop};
 
@@ -85,7 +83,7 @@ impl Coordinate {
             direct: self.direct,
         };
         let stop = stop::armed();
-        let columns = codes.par_columns_mut().enumerate().with_min_len(CHUNK);
+        let columns = codes.columns_mut().enumerate().runs_of(CHUNK);
         let gaps = columns.gather_with(WorkingSet::new, |set, (j, code)| {
             if stop.is_set() {
                 return 0.0;
@@ -116,15 +114,13 @@ impl Coordinate {
             for batch in groups.iter().flat_map(|group| group.chunks(BATCH)) {
                 let visits = &mut visits[..batch.len()];
                 let state = State { problem, strength, codes, residuals: &residuals };
-                visits.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).each(
-                    |(visits, samples)| {
-                        let mut worker = take(&workers);
-                        for (visit, &j) in visits.iter_mut().zip(samples) {
-                            state.visit(j as usize, &mut worker, visit, effort);
-                        }
-                        give(&workers, worker);
-                    },
-                );
+                visits.chunks_mut(CHUNK).zip(batch.chunks(CHUNK)).each(|(visits, samples)| {
+                    let mut worker = take(&workers);
+                    for (visit, &j) in visits.iter_mut().zip(samples) {
+                        state.visit(j as usize, &mut worker, visit, effort);
+                    }
+                    give(&workers, worker);
+                });
                 done.gap = visits.iter().fold(done.gap, |gap, visit| gap.max(visit.gap.wide()));
                 apply_changes(visits, batch, laplacian, codes, &mut residuals);
             }
@@ -220,7 +216,7 @@ fn apply_changes<T: Real>(
         }
     };
     let width = residuals.columns().div_ceil(PARTS).max(1);
-    let parts = residuals.as_mut_slice().par_chunks_mut((p * width).max(1));
+    let parts = residuals.as_mut_slice().chunks_mut((p * width).max(1));
     let to_residuals = || {
         parts.enumerate().each(|(part, residuals)| {
             let first = part * width;
@@ -232,7 +228,7 @@ fn apply_changes<T: Real>(
             }
         });
     };
-    rayon::join(to_residuals, to_codes);
+    both(to_residuals, to_codes);
 }
 
 impl<T: Real> Visit<T> {

@@ -4,8 +4,6 @@
 //! $$\min_A\lVert X-DA\rVert^2+\lambda_1\sum_c\sum_k\lVert A_{c,k\cdot}\rVert^{1/2}
 //! +\lambda_2\sum_{k,j\text{ unlabelled}}|a_{kj}|^{1/2}+\beta\operatorname{tr}(ALA^\top)$$
 
-use rayon::prelude::*;
-
 use crate::Real;
 use crate::codes::pursuit::{HalfThreshold, top_of};
 use crate::graph::Laplacian;
@@ -53,7 +51,7 @@ struct Moved {
 impl Moved {
     /// From `now` to `next`; the step was taken at `now` + factor · (`now` − `before`).
     fn between<T: Real>(next: &Matrix<T>, now: &Matrix<T>, before: &Matrix<T>, factor: T) -> Self {
-        let columns = (0..next.columns()).into_par_iter().with_min_len(32);
+        let columns = (0..next.columns()).runs_of(32);
         let parts = columns.gather(|j| {
             wide(
                 #[inline(always)]
@@ -142,7 +140,7 @@ impl Structured<'_> {
         for _ in 0..self.steps {
             // Images are linear: that of the point ahead follows from those of the last two.
             let inverse = T::one() / bound;
-            next.par_columns_mut().enumerate().with_min_len(32).each(|(j, next)| {
+            next.columns_mut().enumerate().runs_of(32).each(|(j, next)| {
                 wide(
                     #[inline(always)]
                     || {
@@ -194,7 +192,7 @@ impl Structured<'_> {
             }
             return;
         }
-        out.par_columns_mut().enumerate().with_min_len(16).each(|(j, out)| {
+        out.columns_mut().enumerate().runs_of(16).each(|(j, out)| {
             wide(
                 #[inline(always)]
                 || {
@@ -215,7 +213,7 @@ impl Structured<'_> {
         self.groups.iter().flatten().for_each(|&j| grouped[j] = true);
         let each = HalfThreshold::new(self.coefficients / bound);
         let row = HalfThreshold::new(self.rows / bound);
-        codes.par_columns_mut().zip(&grouped).with_min_len(32).each(|(column, grouped)| {
+        codes.columns_mut().zip(&grouped).runs_of(32).each(|(column, grouped)| {
             if !grouped {
                 column.iter_mut().for_each(|a| *a = T::of(each.at(a.wide())));
             }

@@ -1,7 +1,5 @@
 //! At most $T$ atoms for each sample: orthogonal matching pursuit on the Gram matrix.
 
-use rayon::prelude::*;
-
 use super::{Pulled, Pursuit};
 use crate::matrix::axpy;
 use crate::sparse::for_nonzeros;
@@ -43,8 +41,8 @@ impl<T: Real> Pursuit<T> for Omp {
             return;
         }
         let limit = self.n_nonzero.min(p);
-        let columns = codes.as_mut_slice().par_chunks_mut(p * CHUNK);
-        let sides = rhs.as_slice().par_chunks(p * CHUNK);
+        let columns = codes.as_mut_slice().chunks_mut(p * CHUNK);
+        let sides = rhs.as_slice().chunks(p * CHUNK);
         columns.zip(sides).enumerate().each_with(
             || Search::new(gram, limit),
             |search, (chunk, (codes, sides))| {

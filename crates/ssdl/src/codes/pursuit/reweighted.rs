@@ -4,8 +4,6 @@
 //! by proximal steps, each of which has a closed form; and rows of coefficients that share a power of
 //! their length, $\sum_k\lVert A_{k\cdot}\rVert^q$, by systems with weights that follow the rows.
 
-use rayon::prelude::*;
-
 use super::{Pulled, Pursuit};
 use crate::matrix::{Matrix, axpy, dot, in_parts, largest_eigenvalue};
 use crate::threads::Loops;
@@ -91,7 +89,7 @@ impl<T: Real> Pursuit<T> for Half {
     fn code(&self, problem: Pulled<'_, T>, codes: &mut Matrix<T>) {
         let Pulled { gram, rhs, shifts } = problem;
         let top = top_of(gram);
-        codes.par_columns_mut().enumerate().with_min_len(8).each(|(j, code)| {
+        codes.columns_mut().enumerate().runs_of(8).each(|(j, code)| {
             let shift = shifts.get(j).copied().unwrap_or(T::zero());
             self.one(gram, (shift, top + shift), rhs.column(j), code);
         });

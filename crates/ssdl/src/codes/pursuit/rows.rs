@@ -6,8 +6,6 @@
 //! $t_{gk}=\tfrac q2(\lVert A_{g,k\cdot}\rVert^2+\varepsilon)^{q/2-1}$: a system for each sample,
 //! $(G+\tfrac\lambda{d_i}T_g)a_i=D^\top x_i$.
 
-use rayon::prelude::*;
-
 use crate::Real;
 use crate::matrix::{Matrix, axpy, dot};
 use crate::threads::Loops;
@@ -81,7 +79,7 @@ impl Rows<'_> {
         // λ t / d of each coefficient.
         let (p, n) = (codes.rows(), codes.columns());
         let mut ridge = Matrix::zeros(p, n);
-        ridge.par_columns_mut().enumerate().with_min_len(32).each(|(j, column)| {
+        ridge.columns_mut().enumerate().runs_of(32).each(|(j, column)| {
             let factor = self.sparsity / weights[j].max(f64::MIN_POSITIVE);
             let row = rows.column(self.group_of[j]);
             column.iter_mut().zip(row).for_each(|(s, t)| *s = T::of((factor * t).min(1e12)));
@@ -100,10 +98,10 @@ fn conjugate_gradients<T: Real>(
     (codes, images): (&mut Matrix<T>, &mut Matrix<T>),
 ) {
     let p = codes.rows().max(1);
-    let codes = codes.as_mut_slice().par_chunks_mut(p * TOGETHER);
-    let images = images.as_mut_slice().par_chunks_mut(p * TOGETHER);
-    let rhs = rhs.as_slice().par_chunks(p * TOGETHER);
-    let ridge = ridge.as_slice().par_chunks(p * TOGETHER);
+    let codes = codes.as_mut_slice().chunks_mut(p * TOGETHER);
+    let images = images.as_mut_slice().chunks_mut(p * TOGETHER);
+    let rhs = rhs.as_slice().chunks(p * TOGETHER);
+    let ridge = ridge.as_slice().chunks(p * TOGETHER);
     let samples = codes.zip(images).zip(rhs.zip(ridge));
     samples.each_with(
         || Descending::new(p),

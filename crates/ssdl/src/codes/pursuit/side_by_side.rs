@@ -3,8 +3,6 @@
 //! With few atoms nearly all of them take part, and a working set costs more than it saves. Here every
 //! sweep visits all atoms, for [`LANES`] samples at once: $p^2$ multiply-adds for all of them together.
 
-use rayon::prelude::*;
-
 use super::{Lasso, Pulled};
 use crate::codes::working_set::{Effort, Local, Penalty, WorkingSet, gap_scale, soft};
 use crate::threads::Loops;
@@ -40,8 +38,8 @@ impl Lasso {
             tolerance: T::of(self.solver.tolerance),
             direct: self.solver.direct,
         };
-        let columns = codes.as_mut_slice().par_chunks_mut(p * LANES);
-        columns.zip(rhs.as_slice().par_chunks(p * LANES)).with_min_len(2).each_with(
+        let columns = codes.as_mut_slice().chunks_mut(p * LANES);
+        columns.zip(rhs.as_slice().chunks(p * LANES)).runs_of(2).each_with(
             || (Lanes::new(gram, shift, penalty), WorkingSet::new()),
             |(lanes, set), (codes, sides)| {
                 let done = wide(

@@ -4,8 +4,6 @@
 //! Both accelerations are tried and undone where the objective would rise: the alternation stays
 //! monotone. On the reference splits they reach the objective of 15 plain iterations in about 10.
 
-use rayon::prelude::*;
-
 use crate::dictionary::{Statistics, project};
 use crate::sparse::Csr;
 use crate::threads::Loops;
@@ -39,7 +37,7 @@ pub(super) fn overshoot<T: Real>(
 /// Continues the change of the codes since `previous`; coefficients that are new or would change
 /// sign stay.
 pub(super) fn extrapolate<T: Real>(codes: &mut Matrix<T>, previous: &Csr<T>) {
-    codes.par_columns_mut().enumerate().with_min_len(64).each(|(j, code)| {
+    codes.columns_mut().enumerate().runs_of(64).each(|(j, code)| {
         for (k, old) in previous.row(j) {
             let a = &mut code[k];
             let next = *a + T::of(MOMENTUM) * (*a - old);

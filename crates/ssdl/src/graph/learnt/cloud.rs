@@ -4,8 +4,6 @@
 //! Only differences are used as distances, so a pair always has the same distance, twins are at
 //! exactly zero, and both ends of a pair agree to the bit.
 
-use rayon::prelude::*;
-
 use crate::graph::neighbours::squared_distance;
 use crate::matrix::{Matrix, View, squared_norm};
 use crate::threads::Loops;
@@ -92,8 +90,8 @@ impl Cloud {
     ) -> Vec<R> {
         let far = reach.iter().fold(0.0f64, |top, r| top.max(r.abs()));
         let doubt = self.doubt + 8.0 * f64::EPSILON * far;
-        let tiles: Vec<usize> = (0..self.len()).step_by(QUERIES).collect();
-        let rows: Vec<Vec<R>> = tiles.into_par_iter().gather(|first| {
+        let tiles = (0..self.len()).step_by(QUERIES);
+        let rows: Vec<Vec<R>> = tiles.gather(|first| {
             let lists = self.tile(first, reach, doubt);
             lists.iter().enumerate().map(|(q, list)| take(first + q, list)).collect()
         });

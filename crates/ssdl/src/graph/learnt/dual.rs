@@ -7,8 +7,6 @@
 //! convex, piecewise quadratic and free of constraints, with the gradient $2d_i-\sum_js_{ij}$:
 //! $$h(u)=\lVert u\rVert^2-\tfrac1N\Bigl(\sum_iu_i-N\Bigr)^2+\tfrac12\sum_{i<j}s_{ij}^2 .$$
 
-use rayon::prelude::*;
-
 use crate::threads::Loops;
 
 /// Minimum number of candidate pairs for an evaluation in several threads.
@@ -157,7 +155,7 @@ impl<'a> Dual<'a> {
                 rest.split_off_mut(..len).unwrap_or_default()
             })
             .collect();
-        let sums = gradient.par_chunks_mut(width).zip(degrees.par_chunks_mut(width));
+        let sums = gradient.chunks_mut(width).zip(degrees.chunks_mut(width));
         sums.zip(places).enumerate().each(|(part, ((sums, degrees), place))| {
             let first = part * width;
             for (at, (sum, degree)) in sums.iter_mut().zip(degrees).enumerate() {
@@ -211,7 +209,7 @@ impl<'a> Dual<'a> {
         let n = p.len();
         let twice_mean = 2.0 * p.iter().sum::<f64>() / n as f64;
         let width = if self.pairs.entries() < MIN_PARALLEL { n } else { ROWS };
-        out.par_chunks_mut(width).enumerate().each(|(part, out)| {
+        out.chunks_mut(width).enumerate().each(|(part, out)| {
             for (at, out) in out.iter_mut().enumerate() {
                 let i = part * width + at;
                 let others = self.active(state, i);

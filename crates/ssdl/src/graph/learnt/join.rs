@@ -1,7 +1,5 @@
 //! New samples: the learnt graph over the training samples and one more.
 
-use rayon::prelude::*;
-
 use super::cloud::Cloud;
 use super::dual::{Dual, Pairs, answer, pull};
 use super::newton::Newton;
@@ -102,7 +100,7 @@ impl Joiner {
         let mut wider = None;
         while !waiting.is_empty() {
             let pairs = wider.as_ref().unwrap_or(&self.pairs);
-            let found = waiting.par_iter().gather_with(Newton::default, |newton, &i| {
+            let found = waiting.iter().gather_with(Newton::default, |newton, &i| {
                 let x: Vec<f64> = new.column(i).iter().map(|v| v.wide()).collect();
                 self.solve(&x, pairs, margin, newton)
             });

@@ -1,7 +1,5 @@
 //! Samples in cells, so that a new sample is compared with those of the nearest cells only.
 
-use rayon::prelude::*;
-
 use super::super::neighbours::squared_distance;
 use super::measure::squared;
 use super::sketch::{Sketcher, Sketches};
@@ -107,7 +105,7 @@ impl Cells {
             }
             found
         };
-        let tiles: Vec<Vec<(f64, u32)>> = order.par_chunks(WIDTH).gather(tile);
+        let tiles: Vec<Vec<(f64, u32)>> = order.chunks(WIDTH).gather(tile);
         let mut out = vec![(0.0, 0); new.columns() * kept];
         for (chosen, found) in order.chunks(WIDTH).zip(&tiles) {
             for (&i, found) in chosen.iter().zip(found.chunks(kept.max(1))) {
@@ -262,7 +260,7 @@ fn assign(values: &Matrix<f32>, centres: &Matrix<f32>, cell: &mut [u32]) {
     let m = values.rows();
     let lengths: Vec<f32> = centres.iter_columns().map(|c| squared_norm(c) as f32).collect();
     let stop = stop::armed();
-    cell.par_chunks_mut(BLOCK).enumerate().each(|(block, cell)| {
+    cell.chunks_mut(BLOCK).enumerate().each(|(block, cell)| {
         if stop.is_set() {
             return;
         }
@@ -306,7 +304,7 @@ fn share<T: Real>(samples: &Matrix<T>, sketcher: &Sketcher, sketches: &Sketches)
         (0..COMPARED.min(count)).map(|at| at * count / COMPARED.min(count)).collect();
     let Sketches { values, rest, .. } = sketches;
     let scale = T::of(sketcher.single.scale);
-    let shares = chosen.par_iter().gather(|&i| {
+    let shares = chosen.iter().gather(|&i| {
         let distance = |j: usize| squared(values.column(i), values.column(j), 1.0);
         let others = chosen.iter().filter(|j| **j != i).map(|&j| (distance(j), j));
         let (known, j) = others.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;

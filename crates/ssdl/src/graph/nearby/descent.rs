@@ -5,8 +5,6 @@
 //! is. Joins of a batch read the lists as they were and write down what they found; that is carried out
 //! afterwards, each block of lists by one task and in the order of the joins.
 
-use rayon::prelude::*;
-
 use super::lists::{Lists, NONE, Part};
 use super::measure::{Keeper, Measure, Work};
 use crate::Real;
@@ -110,9 +108,9 @@ impl Candidates {
         let (starts, named) = reversed(lists, count);
         let mut drawn =
             Self { fresh: vec![NONE; count * most], old: vec![NONE; count * most], most };
-        let slots = drawn.fresh.par_chunks_mut(most).zip(drawn.old.par_chunks_mut(most));
+        let slots = drawn.fresh.chunks_mut(most).zip(drawn.old.chunks_mut(most));
         let seen = &*lists;
-        slots.enumerate().with_min_len(256).each_with(
+        slots.enumerate().runs_of(256).each_with(
             Vec::new,
             |all: &mut Vec<(u32, u32, bool)>, (i, (fresh, old))| {
                 // The same number from either end, so that both draw the pair or neither.
@@ -136,8 +134,8 @@ impl Candidates {
             },
         );
         let fresh = &drawn.fresh;
-        let flags = lists.fresh.par_chunks_mut(keep).zip(lists.indices.par_chunks(keep));
-        flags.enumerate().with_min_len(256).each(|(i, (flags, indices))| {
+        let flags = lists.fresh.chunks_mut(keep).zip(lists.indices.chunks(keep));
+        flags.enumerate().runs_of(256).each(|(i, (flags, indices))| {
             let joined = Self::of(fresh, i, most);
             for (flag, j) in flags.iter_mut().zip(indices) {
                 *flag &= !joined.contains(j);
@@ -184,7 +182,7 @@ pub(super) fn round<T: Real>(
     let n_blocks = count.div_ceil(block);
     let mut changed = 0;
     for first in (0..count).step_by(BATCH) {
-        let tasks = (first..(first + BATCH).min(count)).into_par_iter().step_by(TASK);
+        let tasks = (first..(first + BATCH).min(count)).step_by(TASK);
         let findings = tasks.gather_with(Work::default, |work, start| {
             let last = (start + TASK).min(first + BATCH).min(count);
             let found = join(measure, lists, &candidates, &order[start..last], work, stop);
@@ -224,8 +222,8 @@ fn join<T: Real>(
 /// Offers the findings to the lists they are for; returns how many were taken.
 fn carry_out(lists: &mut Lists, block: usize, findings: &[Findings]) -> usize {
     let (keep, size) = (lists.keep, block * lists.keep);
-    let parts = lists.distances.par_chunks_mut(size).zip(lists.indices.par_chunks_mut(size));
-    let parts = parts.zip(lists.fresh.par_chunks_mut(size)).enumerate();
+    let parts = lists.distances.chunks_mut(size).zip(lists.indices.chunks_mut(size));
+    let parts = parts.zip(lists.fresh.chunks_mut(size)).enumerate();
     let taken = parts.gather(|(at, ((distances, indices), fresh))| {
         let mut part = Part { keep, distances, indices, fresh };
         let of_block = findings.iter().flat_map(|task| task.of(at));

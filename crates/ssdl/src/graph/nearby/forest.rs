@@ -1,10 +1,8 @@
 //! Trees of random cuts: samples that end in one leaf are often near each other.
 
-use rayon::prelude::*;
-
 use crate::matrix::Matrix;
 use crate::random::place;
-use crate::threads::Loops;
+use crate::threads::{Loops, both};
 use crate::wide::wide;
 
 /// A cut that leaves less than this share on one side is made in the middle instead.
@@ -53,7 +51,7 @@ fn cut_node(values: &Matrix<f32>, node: &mut [(f32, u32)], leaf: usize, key: u64
         );
     };
     if count > APART {
-        node.par_chunks_mut(1024).each(measure)
+        node.chunks_mut(1024).each(measure)
     } else {
         measure(node)
     }
@@ -68,7 +66,7 @@ fn cut_node(values: &Matrix<f32>, node: &mut [(f32, u32)], leaf: usize, key: u64
     let mut cut_left = || cut_node(values, left, leaf, first);
     let mut cut_right = || cut_node(values, right, leaf, second);
     let (mut sizes, rest) =
-        if count > APART { rayon::join(cut_left, cut_right) } else { (cut_left(), cut_right()) };
+        if count > APART { both(cut_left, cut_right) } else { (cut_left(), cut_right()) };
     sizes.extend(rest);
     sizes
 }

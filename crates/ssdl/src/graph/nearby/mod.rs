@@ -12,8 +12,6 @@ mod lists;
 mod measure;
 mod sketch;
 
-use rayon::prelude::*;
-
 use super::neighbours::squared_distance;
 use crate::matrix::Matrix;
 use crate::stop::Armed;
@@ -45,7 +43,7 @@ const ROUNDING: f32 = 1e-4;
 
 /// Whether single precision holds the squared differences of these samples.
 pub(super) fn can_measure<T: Real>(samples: &Matrix<T>) -> bool {
-    let sizes = samples.as_slice().par_chunks(1 << 16);
+    let sizes = samples.as_slice().chunks(1 << 16);
     let largest = sizes.gather(|part| part.iter().fold(0.0, |top: f64, v| top.max(v.wide().abs())));
     largest.into_iter().fold(0.0, f64::max) < 1e30
 }
@@ -144,7 +142,7 @@ fn join_leaves<T: Real>(
             rest = after;
         }
         let seen = &*lists;
-        let joined: Vec<Lists> = batch.par_iter().gather_with(Work::default, |work, chosen| {
+        let joined: Vec<Lists> = batch.iter().gather_with(Work::default, |work, chosen| {
             let mut own = Lists::new(chosen.len(), seen.keep);
             let places = chosen.iter().enumerate();
             places.for_each(|(at, &i)| own.copy(at, seen, i as usize));
@@ -166,7 +164,7 @@ fn join_leaves<T: Real>(
 fn finish<T: Real>(samples: &Matrix<T>, lists: &Lists, k: usize, stop: &Armed) -> Vec<u32> {
     let count = samples.columns();
     let mut out = vec![0; count * k];
-    out.par_chunks_mut(k).enumerate().with_min_len(64).each_with(
+    out.chunks_mut(k).enumerate().runs_of(64).each_with(
         Vec::new,
         |exact: &mut Vec<(f64, u32)>, (i, out)| {
             if stop.is_set() {

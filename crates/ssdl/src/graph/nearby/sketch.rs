@@ -5,8 +5,6 @@
 //! costs $m$ instead of $n$ multiply-adds and tells which pairs are worth measuring in full; $q$ is
 //! learnt from pairs of near samples.
 
-use rayon::prelude::*;
-
 use super::super::single::Single;
 use crate::matrix::{Matrix, View, dot, squared_norm};
 use crate::random::place;
@@ -63,8 +61,8 @@ impl Sketcher {
         let mut values = Matrix::zeros(m, count);
         let mut sizes = vec![(0.0, 0.0); count];
         let stop = stop::armed();
-        let chunks = values.as_mut_slice().par_chunks_mut((m * WIDTH).max(1));
-        chunks.zip(sizes.par_chunks_mut(WIDTH)).enumerate().each(|(chunk, (out, sizes))| {
+        let chunks = values.as_mut_slice().chunks_mut((m * WIDTH).max(1));
+        chunks.zip(sizes.chunks_mut(WIDTH)).enumerate().each(|(chunk, (out, sizes))| {
             if stop.is_set() {
                 return;
             }

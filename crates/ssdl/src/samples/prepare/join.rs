@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::scale::set_length;
 use super::{
@@ -86,7 +85,7 @@ impl<T: Real> Join<T> {
             let mut steps = branch.steps().iter();
             let mapped =
                 steps.try_fold(features.clone(), |mapped, step| apply(step.as_ref(), mapped))?;
-            out.par_columns_mut().enumerate().each(|(j, out)| {
+            out.columns_mut().enumerate().each(|(j, out)| {
                 let out = &mut out[start..][..mapped.rows()];
                 out.copy_from_slice(mapped.column(j));
                 set_length(out, 1.0);

@@ -3,7 +3,6 @@
 use super::StepChoice;
 use crate::threads::Loops;
 use crate::{Error, Matrix, Real, Result};
-use rayon::prelude::*;
 
 /// Longest side of an image: tables that grow with a side stay small, whatever a file claims.
 const LONGEST_SIDE: usize = 65_536;
@@ -88,7 +87,7 @@ pub(super) fn map_images<T: Real, B>(
     const MIN_SAMPLES: usize = 16;
     let mut out = Matrix::zeros(n_out, features.columns());
     let make = || (vec![0f32; features.rows()], vec![0f32; n_out], buffers());
-    let columns = out.par_columns_mut().enumerate().with_min_len(MIN_SAMPLES);
+    let columns = out.columns_mut().enumerate().runs_of(MIN_SAMPLES);
     columns.each_with(make, |(image, mapped, buffers), (j, out)| {
         for (pixel, x) in image.iter_mut().zip(features.column(j)) {
             *pixel = x.wide() as f32;

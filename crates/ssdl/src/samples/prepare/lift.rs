@@ -1,7 +1,6 @@
 //! `lift=LENGTH`: a constant beside the features, so that how long a sample is becomes a direction.
 
 use rand::Rng;
-use rayon::prelude::*;
 
 use super::{Description, Layout, PreparationStep, StepChoice, Tensors, binary_unit};
 use crate::threads::Loops;
@@ -88,7 +87,7 @@ impl<T: Real> PreparationStep<T> for Lift<T> {
         let unit = self.length / (1.0 + HEIGHT * HEIGHT).sqrt();
         let typical = self.typical.wide();
         let mut lifted = Matrix::zeros(self.n_in + 1, features.columns());
-        lifted.par_columns_mut().enumerate().each(|(j, out)| {
+        lifted.columns_mut().enumerate().each(|(j, out)| {
             let all = features.column(j).iter();
             out.iter_mut().zip(all).for_each(|(out, x)| *out = T::of(unit * (x.wide() / typical)));
             out[self.n_in] = T::of(unit * HEIGHT);

@@ -76,7 +76,7 @@ impl<T: Real> PreparationStep<T> for Logarithm<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let brightest = self.brightest.wide();
-        features.par_columns_mut().each(|x| {
+        features.columns_mut().each(|x| {
             for x in x {
                 *x = T::of((self.strength * (x.wide().max(0.0) / brightest)).ln_1p());
             }

@@ -57,7 +57,7 @@ impl<T: Real> PreparationStep<T> for Power {
     }
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
-        features.par_columns_mut().each(|x| {
+        features.columns_mut().each(|x| {
             for x in x {
                 let value = x.wide();
                 // The square root is the common case, and exact.

@@ -49,7 +49,7 @@ impl<T: Real> PreparationStep<T> for Scale {
     }
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
-        features.par_columns_mut().each(|x| set_length(x, self.factor));
+        features.columns_mut().each(|x| set_length(x, self.factor));
         features
     }
 }

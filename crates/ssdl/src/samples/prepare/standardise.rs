@@ -73,7 +73,7 @@ impl<T: Real> PreparationStep<T> for Standardise<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let (mean, deviation) = (self.mean.as_slice(), self.deviation.as_slice());
-        features.par_columns_mut().each(|x| {
+        features.columns_mut().each(|x| {
             for ((x, &m), &s) in x.iter_mut().zip(mean).zip(deviation) {
                 *x = if s == T::zero() { T::zero() } else { (*x - m) / s };
             }

@@ -79,7 +79,7 @@ impl<T: Real> PreparationStep<T> for Unskew<T> {
 
     fn map(&self, mut features: Matrix<T>) -> Matrix<T> {
         let (median, scale) = (self.median.as_slice(), self.scale.as_slice());
-        features.par_columns_mut().each(|x| {
+        features.columns_mut().each(|x| {
             for ((x, &m), &s) in x.iter_mut().zip(median).zip(scale) {
                 if s > T::zero() {
                     *x = T::of(((x.wide() - m.wide()) / s.wide()).asinh());
