@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of items that a thread takes from a loop at once.
 const RUN: usize = 256;
-/// The threads of a loop take their items in about this many runs each, or in more and longer ones at the limit.
+/// At first a thread takes one in this many of the items that are its share.
 const RUNS: usize = 4;
 
 /// Runs `work` with `n_threads` threads (0: those of the pool that the caller is in, else one per
@@ -65,7 +65,7 @@ fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {
 /// Loops over the items of an iterator that the threads of the pool share: whoever is free takes the next few.
 ///
 /// Everything of rayon is behind pointers and compiled once, where its own parallel iterators were compiled for each kind
-/// of loop and were a quarter of the library. The price is an indirect call an item, so an item is a column or a run
+/// of loop and were a quarter of the library. The price is two indirect calls an item, so an item is a column or a run
 /// of numbers, not one number. Making the items must be cheap: that is done by one thread at a time.
 pub(crate) trait Loops: Iterator<Item: Send> + Send + Sized {
     /// The same items, of which a thread takes at least `least` at once; for items that are done quickly.
@@ -120,38 +120,27 @@ pub(crate) struct Runs<I> {
 impl<I: Iterator<Item: Send> + Send> Runs<I> {
     /// As [`Loops::each`].
     #[inline]
-    pub(crate) fn each(self, act: impl Fn(I::Item) + Sync) {
-        self.share(&|| (), &|(), item| act(item));
+    pub(crate) fn each(mut self, act: impl Fn(I::Item) + Sync) {
+        let count = self.items.size_hint().0;
+        share(&mut self.items, count, self.least, &|next| {
+            while let Some(item) = next() {
+                act(item);
+            }
+        });
     }
 
     /// As [`Loops::each_with`].
     #[inline]
     pub(crate) fn each_with<S>(
-        self,
+        mut self,
         make: impl Fn() -> S + Sync,
         act: impl Fn(&mut S, I::Item) + Sync,
     ) {
-        self.share(&make, &act);
-    }
-
-    fn share<S>(self, make: &(dyn Fn() -> S + Sync), act: &(dyn Fn(&mut S, I::Item) + Sync)) {
-        let Self { items, least } = self;
-        let count = items.size_hint().0;
-        let threads = rayon::current_num_threads().min(count.div_ceil(least));
-        if threads <= 1 {
-            let mut state = make();
-            return items.for_each(|item| act(&mut state, item));
-        }
-        let left = Mutex::new((items, count));
-        on_threads(threads, &|| {
-            let (mut state, mut run) = (None, Vec::new());
-            loop {
-                take_run(&left, least, threads, &mut run);
-                if run.is_empty() {
-                    return;
-                }
-                let state = state.get_or_insert_with(make);
-                run.drain(..).for_each(|item| act(state, item));
+        let count = self.items.size_hint().0;
+        share(&mut self.items, count, self.least, &|next| {
+            let mut state = None;
+            while let Some(item) = next() {
+                act(state.get_or_insert_with(&make), item);
             }
         });
     }
@@ -171,35 +160,52 @@ impl<I: ExactSizeIterator<Item: Send> + Send> Runs<I> {
         make: impl Fn() -> S + Sync,
         of: impl Fn(&mut S, I::Item) -> R + Sync,
     ) -> Vec<R> {
-        self.collect(&make, &of)
-    }
-
-    fn collect<S, R: Send>(
-        self,
-        make: &(dyn Fn() -> S + Sync),
-        of: &(dyn Fn(&mut S, I::Item) -> R + Sync),
-    ) -> Vec<R> {
-        let Self { items, least } = self;
-        let mut found: Vec<Option<R>> = Vec::with_capacity(items.len());
-        found.resize_with(items.len(), || None);
-        let places = found.iter_mut().zip(items);
-        places.runs_of(least).share(make, &|state, (place, item)| *place = Some(of(state, item)));
-        found.into_iter().flatten().collect()
+        let mut places = empty(self.items.len());
+        let items = places.iter_mut().zip(self.items).runs_of(self.least);
+        items.each_with(make, |state, (place, item)| *place = Some(of(state, item)));
+        filled(places)
     }
 }
 
-/// Takes the next items: many while many are left, then fewer, so that all threads end together.
-fn take_run<I: Iterator>(
-    left: &Mutex<(I, usize)>,
+#[inline(never)]
+fn empty<R>(count: usize) -> Vec<Option<R>> {
+    Vec::from_iter(std::iter::repeat_with(|| None).take(count))
+}
+
+#[inline(never)]
+fn filled<R>(places: Vec<Option<R>>) -> Vec<R> {
+    let each = |place: Option<R>| place.unwrap_or_else(|| unreachable!("a loop left items out"));
+    places.into_iter().map(each).collect()
+}
+
+/// Calls `work` on as many threads as there are runs for; each asks for its next item until none is left.
+#[inline(never)]
+fn share<I: Send>(
+    items: &mut (dyn Iterator<Item = I> + Send),
+    count: usize,
     least: usize,
-    threads: usize,
-    run: &mut Vec<I::Item>,
+    work: &(dyn Fn(&mut dyn FnMut() -> Option<I>) + Sync),
 ) {
-    let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-    let (items, count) = &mut *left;
-    let share = (*count / (RUNS * threads)).clamp(least, RUN.max(least));
-    run.extend(items.take(share));
-    *count = count.saturating_sub(run.len());
+    let threads = rayon::current_num_threads().min(count.div_ceil(least));
+    if threads <= 1 {
+        return work(&mut || items.next());
+    }
+    let left = Mutex::new((items, count));
+    on_threads(threads, &|| {
+        let mut run = Vec::new().into_iter();
+        work(&mut || {
+            if let Some(item) = run.next() {
+                return Some(item);
+            }
+            let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            let (items, count) = &mut *left;
+            // Many while many are left, then fewer, so that all threads end together.
+            let length = (*count / (RUNS * threads)).clamp(least, RUN.max(least));
+            *count = count.saturating_sub(length);
+            run = Vec::from_iter(items.take(length)).into_iter();
+            run.next()
+        });
+    });
 }
 
 #[cfg(test)]
