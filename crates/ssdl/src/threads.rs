@@ -178,13 +178,16 @@ fn filled<R>(places: Vec<Option<R>>) -> Vec<R> {
     places.into_iter().map(each).collect()
 }
 
+/// Asks for the next item of a loop.
+type Next<'a, I> = &'a mut dyn FnMut() -> Option<I>;
+
 /// Calls `work` on as many threads as there are runs for; each asks for its next item until none is left.
 #[inline(never)]
 fn share<I: Send>(
     items: &mut (dyn Iterator<Item = I> + Send),
     count: usize,
     least: usize,
-    work: &(dyn Fn(&mut dyn FnMut() -> Option<I>) + Sync),
+    work: &(dyn Fn(Next<'_, I>) + Sync),
 ) {
     let threads = rayon::current_num_threads().min(count.div_ceil(least));
     if threads <= 1 {
