@@ -4,10 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageReader, Limits, imageops::FilterType};
 use ssdl::Matrix;
 
+use crate::picture::grey;
 use crate::{Error, ReadOptions, Result, Table};
 
 /// Names of sub-folders whose images have no label.
@@ -16,10 +15,6 @@ const UNLABELLED: [&str; 2] = ["unlabelled", "unlabeled"];
 const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
 /// Files that file managers leave in folders, besides names that start with a dot.
 const IGNORED: [&str; 2] = ["thumbs.db", "desktop.ini"];
-/// Maximum height or width of an image.
-const MAX_SIDE: u32 = 65_536;
-/// Maximum number of bytes that one image may take on its way to numbers.
-const MAX_BYTES: u64 = 1 << 30;
 /// Maximum number of bytes of the images of a folder, unless the caller says otherwise.
 const MAX_FOLDER: u64 = 4 << 30;
 
@@ -242,78 +237,4 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     folders.sort_by(by_name);
     images.sort_by(by_name);
     Ok((folders, images))
-}
-
-/// One image as brightness from 0 to 1, row by row, with its height and width.
-fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [usize; 2])> {
-    let size = size.map(|size| sides(path, size)).transpose()?;
-    let mut image = decoded(path, size)?;
-    if let Some([height, width]) = size
-        && (image.height(), image.width()) != (height, width)
-    {
-        image = image.resize_exact(width, height, FilterType::Triangle);
-    }
-    let image = image.to_luma_alpha16();
-    let share = |part: u16| f64::from(part) / f64::from(u16::MAX);
-    let pixels = image.pixels().map(|pixel| share(pixel.0[0]) * share(pixel.0[1])).collect();
-    Ok((pixels, [image.height() as usize, image.width() as usize]))
-}
-
-/// Height and width to resize to.
-fn sides(path: &Path, [height, width]: [usize; 2]) -> Result<[u32; 2]> {
-    let side = |side: usize| u32::try_from(side).ok().filter(|s| (1..=MAX_SIDE).contains(s));
-    side(height).zip(side(width)).map(|(height, width)| [height, width]).ok_or_else(|| {
-        let reason =
-            format!("cannot be resized to {height}x{width}; sides must be 1 to {MAX_SIDE}");
-        Error::unsupported(path, reason)
-    })
-}
-
-/// Refuses an image by the sizes in its header, before anything is decoded: what is decoded, turned
-/// and resized, then grey with its transparency and as numbers, must fit into [`MAX_BYTES`].
-fn check_size(path: &Path, decoder: &impl ImageDecoder, size: Option<[u32; 2]>) -> Result<()> {
-    let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    let decoded = decoder.total_bytes();
-    let [to_height, to_width] = size.unwrap_or([height, width]).map(u64::from);
-    let resized = to_height.saturating_mul(to_width);
-    let between = if size.is_some() { u64::from(width).saturating_mul(to_height) } else { 0 };
-    let per_pixel = (decoded / pixels.max(1)).saturating_add(4 + 8);
-    let needed = decoded
-        .saturating_mul(2)
-        .saturating_add(between.saturating_mul(16))
-        .saturating_add(resized.saturating_mul(per_pixel));
-    if needed <= MAX_BYTES {
-        return Ok(());
-    }
-    let target = size.map_or_else(String::new, |_| format!(", resized to {to_height}x{to_width}"));
-    Err(Error::unsupported(
-        path,
-        format!(
-            "{height}x{width} pixels{target} take {needed} bytes, more than the limit of {MAX_BYTES}; \
-             make the image smaller, or choose a smaller --image HEIGHTxWIDTH (`ReadOptions::image`)"
-        ),
-    ))
-}
-
-fn decoded(path: &Path, size: Option<[u32; 2]>) -> Result<DynamicImage> {
-    let broken = |error: image::ImageError| match error {
-        image::ImageError::IoError(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
-            Error::read(path, source)
-        }
-        other => Error::corrupt(path, "image", other.to_string()),
-    };
-    let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format);
-    let mut reader = reader.map_err(|source| Error::read(path, source))?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(MAX_BYTES);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(broken)?;
-    check_size(path, &decoder, size)?;
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(broken)?;
-    image.apply_orientation(orientation);
-    Ok(image)
 }

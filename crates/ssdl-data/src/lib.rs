@@ -36,6 +36,7 @@ mod labels;
 mod mat;
 mod npy;
 mod options;
+mod picture;
 mod read;
 mod table;
 mod tensors;

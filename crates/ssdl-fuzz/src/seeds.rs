@@ -71,22 +71,23 @@ pub fn safetensors() -> Vec<Vec<u8>> {
 }
 
 pub fn images() -> Vec<Vec<u8>> {
-    let mut found = Vec::new();
-    let grey = image::GrayImage::from_fn(6, 4, |x, y| image::Luma([(40 * x + y) as u8]));
-    let colour = image::RgbImage::from_fn(5, 5, |x, y| image::Rgb([(50 * x) as u8, 9, y as u8]));
-    for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg, image::ImageFormat::Pnm] {
-        let mut bytes = std::io::Cursor::new(Vec::new());
-        if grey.write_to(&mut bytes, format).is_ok() {
-            found.push(bytes.into_inner());
-        }
-        let mut bytes = std::io::Cursor::new(Vec::new());
-        if colour.write_to(&mut bytes, format).is_ok() {
-            found.push(bytes.into_inner());
-        }
-    }
-    found.push(b"P2 3 2 255\n1 2 3\n4 5 6\n".to_vec());
-    found.push(b"P1 2 2\n1 0\n0 1\n".to_vec());
-    found
+    vec![
+        fixture!("grey.png"),
+        fixture!("palette.png"),
+        fixture!("deep.png"),
+        fixture!("clear.png"),
+        fixture!("bits.png"),
+        fixture!("turned.png"),
+        fixture!("grey.jpg"),
+        fixture!("turned.jpg"),
+        fixture!("ink.jpg"),
+        fixture!("progressive.jpg"),
+        b"P2 3 2 255\n1 2 3\n4 5 6\n".to_vec(),
+        b"P1 2 2\n1 0\n0 1\n".to_vec(),
+        b"P4 9 2\n\x80\x80\x00\x00".to_vec(),
+        b"P5 3 1 255\n\x00\x07\xff".to_vec(),
+        b"P6 1 1 65535\n\x00\x01\x00\x02\x00\x03".to_vec(),
+    ]
 }
 
 pub fn packed() -> Vec<Vec<u8>> {

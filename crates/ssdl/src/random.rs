@@ -1,7 +1,7 @@
 //! Seeded random streams, one per purpose, the same for any number of threads.
 
+use chacha20::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// What a stream of random numbers is for; each purpose has its own, so adding draws to one does
 /// not change another.

@@ -29,6 +29,7 @@ pub use candidates::{are_alike, candidates};
 pub use choice::StepChoice;
 pub use layout::Layout;
 pub use pipeline::Pipeline;
+pub use resize::resized;
 
 use std::fmt::Debug;
 use std::sync::Arc;

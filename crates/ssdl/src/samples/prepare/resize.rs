@@ -46,24 +46,33 @@ impl Resize {
         let [rows, columns] = [0, 1].map(|side| mixtures(from[side], to[side]));
         Ok(Self { plan: plan.clone(), from, rows, columns })
     }
+}
 
-    /// Rows first into `half` (new rows of old width), then columns.
-    fn resize(&self, half: &mut [f32], image: &[f32], out: &mut [f32]) {
-        let width = self.from[1];
-        for (mixture, half) in self.rows.iter().zip(half.chunks_exact_mut(width)) {
-            half.fill(0.0);
-            let rows = image.chunks_exact(width).skip(mixture.start);
-            for (weight, row) in mixture.weights.iter().zip(rows) {
-                half.iter_mut().zip(row).for_each(|(half, v)| *half += weight * v);
-            }
-        }
-        for (half, out) in half.chunks_exact(width).zip(out.chunks_exact_mut(self.columns.len())) {
-            for (mixture, out) in self.columns.iter().zip(out) {
-                let old = mixture.weights.iter().zip(&half[mixture.start..]);
-                *out = old.fold(0.0, |sum, (weight, v)| sum + weight * v);
-            }
+/// Rows first into `half` (new rows of old width), then columns.
+fn resize(rows: &[Mixture], columns: &[Mixture], half: &mut [f32], image: &[f32], out: &mut [f32]) {
+    let width = half.len() / rows.len();
+    for (mixture, half) in rows.iter().zip(half.chunks_exact_mut(width)) {
+        half.fill(0.0);
+        let rows = image.chunks_exact(width).skip(mixture.start);
+        for (weight, row) in mixture.weights.iter().zip(rows) {
+            half.iter_mut().zip(row).for_each(|(half, v)| *half += weight * v);
         }
     }
+    for (half, out) in half.chunks_exact(width).zip(out.chunks_exact_mut(columns.len())) {
+        for (mixture, out) in columns.iter().zip(out) {
+            let old = mixture.weights.iter().zip(&half[mixture.start..]);
+            *out = old.fold(0.0, |sum, (weight, v)| sum + weight * v);
+        }
+    }
+}
+
+/// An image of another size, row by row, as the step `resize` makes it.
+#[must_use]
+pub fn resized(image: &[f32], from: [usize; 2], to: [usize; 2]) -> Vec<f32> {
+    let [rows, columns] = [0, 1].map(|side| mixtures(from[side], to[side]));
+    let (mut half, mut out) = (vec![0.0; to[0] * from[1]], vec![0.0; to[0] * to[1]]);
+    resize(&rows, &columns, &mut half, image, &mut out);
+    out
 }
 
 fn mixtures(from: usize, to: usize) -> Vec<Mixture> {
@@ -110,7 +119,9 @@ impl<T: Real> PreparationStep<T> for Resize {
     fn map(&self, features: Matrix<T>) -> Matrix<T> {
         let half = || vec![0.0; self.rows.len() * self.from[1]];
         let n_out = PreparationStep::<T>::n_out(self);
-        map_images(&features, n_out, half, |half, image, out| self.resize(half, image, out))
+        map_images(&features, n_out, half, |half, image, out| {
+            resize(&self.rows, &self.columns, half, image, out);
+        })
     }
 }
 
