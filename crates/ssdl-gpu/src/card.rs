@@ -137,10 +137,15 @@ impl Card {
     }
 
     /// The kernels in this precision.
-    fn kernels<T: Number>(&self) -> Result<&Compiled> {
+    pub fn kernels<T: Number>(&self) -> Result<&Compiled> {
         let kernels = self.kernels[T::INDEX]
             .get_or_init(|| compiled::compile(&self.context, T::REAL).map_err(|e| e.to_string()));
         kernels.as_ref().map_err(|message| Error::Device(message.clone()))
+    }
+
+    /// Makes the buffers of large copies, which takes a while: their memory is locked.
+    pub fn prepare_copies(&self) -> Result<()> {
+        self.copies.prepare(&self.stream).map_err(|error| failed("locking memory", error))
     }
 
     /// Copies an array to the card.

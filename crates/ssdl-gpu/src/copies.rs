@@ -51,6 +51,11 @@ impl Copies {
         bytes >= LARGE
     }
 
+    /// Makes the buffers.
+    pub fn prepare(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        self.with(stream, |_| Ok(()))
+    }
+
     fn with<R>(
         &self,
         stream: &CudaStream,

@@ -14,6 +14,11 @@ use super::number::Multiplied;
 use super::{mixtures, neighbours, new_samples};
 
 impl<T: Multiplied> Engine<T> for Gpu {
+    fn prepare(&self) -> Result<()> {
+        self.0.kernels::<T>()?;
+        self.0.prepare_copies()
+    }
+
     fn neighbours(
         &self,
         samples: &Matrix<T>,

@@ -24,6 +24,12 @@ pub trait Device: Send + Sync {
 
 /// The steps that a device takes over.
 pub trait Engine<T: Real> {
+    /// Does now what the first step would have to wait for.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn prepare(&self) -> Result<()>;
+
     /// The places of the `k` nearest of `samples`, nearest first and ties by index, for every column of `new`;
     /// `None` searches among the samples themselves, without the sample itself.
     ///

@@ -16,10 +16,11 @@ use ssdl_report::Page;
 
 use super::summary::{self, Fitted};
 use crate::args::{Answer, Common, Fit, Precision};
+use crate::device::Opening;
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::progress::{FitCounter, ProgressView};
-use crate::{cancel, device, hand_over, input, output, print};
+use crate::{cancel, hand_over, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -51,12 +52,14 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     }
     let (method, knobs) = (methods::find::<T>(&requested.method)?, requested.pairs());
     method.check(&knobs)?;
+    let device = Opening::begin::<T>(args.device)?;
     let mut options = options::<T>(args, &requested, common)?;
     input::check_label_source(&args.data)?;
     check_paths(args)?;
 
     let started = Instant::now();
     let (samples, names) = read::<T>(args, &mut options)?;
+    options.device = device.wait(common)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
     let n_classes = samples.labels().classes().len();
@@ -147,7 +150,6 @@ fn options<T: Real>(
         scratch: args.scratch.clone(),
         calibrate: args.calibrate == Answer::Yes,
         class_weight: args.class_weight.clone(),
-        device: device::open(args.device, common)?,
         ..FitOptions::default()
     };
     if let Some(plans) = input::plans(&requested.prepare)? {

@@ -10,10 +10,11 @@ use ssdl_experiments::comparison::PROGRAM_OF_NETS;
 
 use super::summary::MOST_CLASSES;
 use crate::args::{Common, Predict};
+use crate::device::Opening;
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::print::{Sheet, counted, percent, seconds, tally};
-use crate::{device, hand_over, input, output, print};
+use crate::{hand_over, input, output, print};
 
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> Outcome {
@@ -42,6 +43,7 @@ fn file(args: &Predict) -> Option<&Path> {
 }
 
 fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcome {
+    let device = Opening::begin::<T>(args.device)?;
     let table = input::read_for(&args.data, model)?;
     check_width(args, model, &table)?;
     check_order(args, model, &table)?;
@@ -49,7 +51,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);
     let kept = args.report.is_some().then(|| raw.clone());
-    let device = device::open(args.device, common)?;
+    let device = device.wait(common)?;
     let started = Instant::now();
     let (seen, prediction) = pages::see(model, raw, common.threads.into(), device)
         .map_err(|error| Failure::about(&args.data.data, error))?;

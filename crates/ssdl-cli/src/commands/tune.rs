@@ -8,10 +8,11 @@ use ssdl_experiments::tune::{Aim, Budget, Configuration, Criterion, Found, tune}
 
 use super::summary::typed;
 use crate::args::{By, Common, Tune};
+use crate::device::Opening;
 use crate::failure::{Failure, Outcome};
 use crate::print::{Sheet, counted, percent, seconds};
 use crate::progress::FitCounter;
-use crate::{cancel, device, input, output, print};
+use crate::{cancel, input, output, print};
 
 /// The preparations that are tried beside the default one.
 const OTHER_PREPARATIONS: [&[&str]; 2] = [&["scale=5"], &["standardise", "scale=5"]];
@@ -34,7 +35,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     let mut options =
         FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
     options.class_weight = args.class_weight.clone();
-    options.device = device::open(args.device, common)?;
+    let device = Opening::begin::<f32>(args.device)?;
     let mut aim = Aim { by: criterion(args.by), preparations: Vec::new() };
     match input::plans(&args.prepare)? {
         Some(plans) => options.prepare = plans,
@@ -49,6 +50,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     options.sample_weight = input::weights(&args.data, &mut table, false)?;
     options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
     let samples = input::samples::<f32>(&args.data, table)?;
+    options.device = device.wait(common)?;
     if samples.labels().n_labelled() == 0 {
         let reason = "no sample is labelled; at least two classes are needed".to_owned();
         return Err(Failure::about(&args.data.data, ssdl::Error::Labels(reason)));
