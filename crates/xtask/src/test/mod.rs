@@ -1,13 +1,14 @@
 //! `cargo xtask test`: every check a change must pass, in order, stopping at the first failure.
 
 mod ahead;
+mod beside;
 mod counts;
 pub mod progress;
 
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use xtask::outcome::{Outcome, While};
 use xtask::table::Table;
@@ -17,6 +18,7 @@ use crate::python::{self, Versions};
 use crate::run::Run;
 use crate::{browser, generate};
 use ahead::Ahead;
+use beside::{Attempt, Beside, Taken};
 use counts::Counts;
 use progress::Progress;
 
@@ -26,7 +28,8 @@ Usage: cargo xtask test [--verbose]
 Runs the format check, the lints, the documentation, all tests, the check of generated files, the tests
 of the report pages in a browser, and the tests of the Python package with the newest and the oldest
 versions of what it needs. The last three need Python 3.11 or later, the pages Chromium (see `cargo xtask
-browser --help`); where they are missing, the step says so. What they need is fetched while cargo compiles.
+browser --help`); where they are missing, the step says so. What they need is fetched while cargo compiles;
+the browser, which mostly waits, is tested while the Python package is.
 Stops at the first step that fails and names the command that repeats it. No step and no test can hang:
 each has a time limit, and a test that exceeds it is named. The last line counts all tests.
 
@@ -110,8 +113,18 @@ fn all(steps: &mut Steps, ahead: Ahead) -> Result<(), String> {
         return generated;
     }
     ahead.wait();
+    let pages = Beside::start(Attempt::new("browser", MINUTES_WITH_PIP, steps), browser::check);
+    let package = package(steps);
+    if package.is_err() {
+        pages.stop();
+        return package;
+    }
     let again = || "cargo xtask browser".to_owned();
-    steps.take("browser", MINUTES_WITH_PIP, again, browser::check)?;
+    steps.report(pages.wait(), again)
+}
+
+/// The steps of the Python package.
+fn package(steps: &mut Steps) -> Result<(), String> {
     let mut wheel = None;
     let again = || "cargo xtask python".to_owned();
     steps.take("wheel", MINUTES_WITH_PIP, again, |run| {
@@ -139,7 +152,7 @@ impl Steps {
     /// Takes one step, prints its line and adds its row; where it fails, gives back how to repeat it.
     fn take(
         &mut self,
-        name: &str,
+        name: &'static str,
         minutes: u32,
         again: impl FnOnce() -> String,
         step: impl FnOnce(&mut Run) -> Outcome<String>,
@@ -147,9 +160,19 @@ impl Steps {
         print!("{name}: ");
         // Steps take minutes on a fresh machine: the name has to be there while one waits.
         let _ = std::io::stdout().flush();
-        let start = Instant::now();
-        let (result, counts) = self.run(name, minutes, step);
-        let seconds = format!("{:.1}", start.elapsed().as_secs_f64());
+        let taken = Attempt::new(name, minutes, self).take(step);
+        self.close(taken, again)
+    }
+
+    /// The line and the row of a step that was taken beside others.
+    fn report(&mut self, taken: Taken, again: impl FnOnce() -> String) -> Result<(), String> {
+        print!("{}: ", taken.name);
+        self.close(taken, again)
+    }
+
+    /// Ends the line of a step and adds its row.
+    fn close(&mut self, taken: Taken, again: impl FnOnce() -> String) -> Result<(), String> {
+        let Taken { name, seconds, result, counts } = taken;
         let note = match &result {
             Err(_) => "FAILED".to_owned(),
             Ok(said) => {
@@ -157,37 +180,15 @@ impl Steps {
                 parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
             }
         };
-        println!("{note} ({seconds} s)");
+        println!("{note} ({seconds:.1} s)");
         if let Err(error) = &result {
             eprintln!("{error}");
         }
-        self.table.row([name.to_owned(), seconds, note]);
+        self.table.row([name.to_owned(), format!("{seconds:.1}"), note]);
         if counts != Counts::default() {
             *self.counts.get_or_insert_default() += counts;
         }
         result.map(drop).map_err(|_| again())
-    }
-
-    fn run(
-        &self,
-        name: &str,
-        minutes: u32,
-        step: impl FnOnce(&mut Run) -> Outcome<String>,
-    ) -> (Outcome<String>, Counts) {
-        let log = self.logs.join(format!("{name}.log"));
-        let mut run = match Run::new(log, minutes * MINUTE) {
-            Ok(run) => run.shown(self.verbose),
-            Err(error) => return (Err(error), Counts::default()),
-        };
-        let result = step(&mut run);
-        let text = run.text();
-        let mut counts = Counts::in_text(&text);
-        if result.is_err() && counts != Counts::default() {
-            // A test that did not end is in no summary.
-            counts.failed = counts.failed.max(1);
-        }
-        let text = if self.verbose { String::new() } else { text };
-        (result.map_err(|error| format!("{text}{error}").into()), counts)
     }
 }
 
