@@ -305,12 +305,23 @@ fn share<T: Real>(samples: &Matrix<T>, sketcher: &Sketcher, sketches: &Sketches)
     let Sketches { values, rest, .. } = sketches;
     let scale = T::of(sketcher.single.scale);
     let shares = chosen.iter().gather(|&i| {
-        let distance = |j: usize| squared(values.column(i), values.column(j), 1.0);
-        let others = chosen.iter().filter(|j| **j != i).map(|&j| (distance(j), j));
-        let (known, j) = others.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-        let between = squared(samples.column(i), samples.column(j), scale) - known;
-        let share = between.max(0.0) / (rest[i] + rest[j]);
-        share.is_finite().then_some(share)
+        wide(
+            #[inline(always)]
+            || {
+                let mut nearest = (f32::INFINITY, None);
+                for &j in chosen.iter().filter(|j| **j != i) {
+                    let distance = squared(values.column(i), values.column(j), 1.0);
+                    // Places rise: of those that tie, the first stays.
+                    if distance < nearest.0 {
+                        nearest = (distance, Some(j));
+                    }
+                }
+                let j = nearest.1?;
+                let between = squared(samples.column(i), samples.column(j), scale) - nearest.0;
+                let share = between.max(0.0) / (rest[i] + rest[j]);
+                share.is_finite().then_some(share)
+            },
+        )
     });
     let mut shares: Vec<f32> = shares.into_iter().flatten().collect();
     shares.sort_unstable_by(f32::total_cmp);

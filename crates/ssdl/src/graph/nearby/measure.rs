@@ -71,10 +71,10 @@ impl<'a, T: Real> Measure<'a, T> {
         if self.is_whole {
             let values = &self.sketches.values;
             let others = others.map(|b| values.column(b as usize));
-            squared_four(values.column(a), others, 1.0)
+            squared_to(values.column(a), others, 1.0)
         } else {
             let others = others.map(|b| self.samples.column(b as usize));
-            squared_four(self.samples.column(a), others, self.scale)
+            squared_to(self.samples.column(a), others, self.scale)
         }
     }
 
@@ -143,20 +143,20 @@ impl<'a, T: Real> Measure<'a, T> {
 /// $s^2\lVert x-y\rVert^2$ by differences.
 #[inline(always)]
 pub(super) fn squared<T: Real>(x: &[T], y: &[T], scale: T) -> f32 {
-    squared_four(x, [y; 4], scale)[0]
+    squared_to(x, [y], scale)[0]
 }
 
-/// $s^2\lVert x-y\rVert^2$ by differences, for four others.
+/// $s^2\lVert x-y\rVert^2$ by differences, for some others.
 #[inline(always)]
-fn squared_four<T: Real>(x: &[T], ys: [&[T]; 4], scale: T) -> [f32; 4] {
+fn squared_to<T: Real, const N: usize>(x: &[T], ys: [&[T]; N], scale: T) -> [f32; N] {
     const LANES: usize = 16;
-    let mut lanes = [[0.0f32; LANES]; 4];
+    let mut lanes = [[0.0f32; LANES]; N];
     let ys = ys.map(|y| &y[..x.len()]);
     let whole = x.len() / LANES * LANES;
     let mut at = 0;
     while at < whole {
         let a = &x[at..at + LANES];
-        for other in 0..4 {
+        for other in 0..N {
             let b = &ys[other][at..at + LANES];
             for lane in 0..LANES {
                 let difference = ((a[lane] - b[lane]) * scale).wide() as f32;
@@ -165,7 +165,7 @@ fn squared_four<T: Real>(x: &[T], ys: [&[T]; 4], scale: T) -> [f32; 4] {
         }
         at += LANES;
     }
-    for other in 0..4 {
+    for other in 0..N {
         for at in whole..x.len() {
             let difference = ((x[at] - ys[other][at]) * scale).wide() as f32;
             lanes[other][at - whole] += difference * difference;
