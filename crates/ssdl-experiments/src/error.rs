@@ -10,7 +10,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A plan that does not exist.
-    #[error("unknown experiment `{name}`; known: {known}, or a file that ends in .toml")]
+    #[error(
+        "unknown experiment `{name}`{} known: {known}, or a file that ends in .toml",
+        ssdl::did_you_mean(name, known.split(", "))
+    )]
     Unknown {
         /// The name given.
         name: String,

@@ -181,17 +181,12 @@ pub(crate) fn check_image(image: Option<[usize; 2]>) -> std::result::Result<(), 
 
 /// An error of the TOML reader in one line; for an unknown key, with the most similar known key.
 pub(crate) fn with_nearest(message: &str) -> String {
-    /// Minimum similarity for a key to be suggested.
-    const ALIKE: f64 = 0.7;
     let message = message.replace('\n', " ");
     let Some(rest) = message.strip_prefix("unknown field `") else { return message };
     let mut quoted = rest.split('`').step_by(2);
     let Some(unknown) = quoted.next() else { return message };
     let known: Vec<&str> = quoted.filter(|word| !word.is_empty()).collect();
-    let alike = |word: &&&str| strsim::jaro_winkler(unknown, word);
-    let nearest = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
-    let hint = nearest.filter(|word| alike(word) >= ALIKE);
-    let hint = hint.map_or_else(|| ";".to_owned(), |word| format!("; did you mean `{word}`?"));
+    let hint = ssdl::did_you_mean(unknown, known.iter().copied());
     format!("unknown key `{unknown}`{hint} known: {}", known.join(", "))
 }
 

@@ -5,6 +5,18 @@ use std::path::PathBuf;
 /// What every fallible call of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What stands between an unknown name and the list of those that exist: the one that was probably meant.
+#[must_use]
+pub fn did_you_mean<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    /// How alike two names are, from 0 to 1, for one to be meant by the other.
+    const ALIKE: f64 = 0.7;
+    let known = known.into_iter().map(|name| (strsim::jaro_winkler(unknown, name), name));
+    match known.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((alike, name)) if alike >= ALIKE => format!("; did you mean `{name}`?"),
+        _ => ";".to_owned(),
+    }
+}
+
 /// Everything that can go wrong, with the facts as fields and the remedy in the message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,7 +33,7 @@ pub enum Error {
     },
 
     /// A name that is not in a closed list (a knob, a method, a preparation step).
-    #[error("unknown {what} `{got}`; known: {known}")]
+    #[error("unknown {what} `{got}`{} known: {known}", did_you_mean(got, known.split(", ")))]
     Unknown {
         /// The kind of thing.
         what: &'static str,

@@ -70,7 +70,7 @@ mod stored;
 pub mod threads;
 mod wide;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, did_you_mean};
 #[cfg(not(test))]
 #[doc(hidden)]
 pub use instances::instances;

@@ -46,7 +46,13 @@ fn misuse_is_reported_before_anything_is_read() {
     let cases: &[(&str, &[&str])] = &[
         ("--set sparsity=-1", &["knob `sparsity` is -1", "a number, 0 or more"]),
         ("--set sparsity=lots", &["knob `sparsity` is lots"]),
-        ("--set sparsty=1", &["unknown knob `sparsty`", "known: n_atoms, sparsity"]),
+        (
+            "--set sparsty=1",
+            &["unknown knob `sparsty`; did you mean `sparsity`?", "known: n_atoms, sparsity"],
+        ),
+        ("--set max_iter=9", &["unknown knob `max_iter`; did you mean `max_iterations`?"]),
+        ("--set zzz=9", &["unknown knob `zzz`; known: "]),
+        ("--method label-spread", &["did you mean `label-spreading`?"]),
         ("--set sparsity", &["knob=value"]),
         ("--method svm", &["unknown method `svm`", "ssdl-ga, auto"]),
         ("--method ussdl --set n_neighbors=3", &["unknown knob `n_neighbors`", "known: n_atoms"]),
