@@ -20,7 +20,7 @@ from ._request import shape
 from .errors import LabelsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -338,6 +338,7 @@ def read_samples(
     image_shape: ImageShape = ...,
     array: str | None = ...,
     max_unpacked: int | None = ...,
+    ignore: Sequence[str | int] = ...,
     return_X_y: Literal[False] = ...,
 ) -> Bunch: ...
 @overload
@@ -348,6 +349,7 @@ def read_samples(
     image_shape: ImageShape = ...,
     array: str | None = ...,
     max_unpacked: int | None = ...,
+    ignore: Sequence[str | int] = ...,
     return_X_y: Literal[True],
 ) -> tuple[Real, Classes | None]: ...
 def read_samples(
@@ -357,6 +359,7 @@ def read_samples(
     image_shape: ImageShape = None,
     array: str | None = None,
     max_unpacked: int | None = None,
+    ignore: Sequence[str | int] = (),
     return_X_y: bool = False,
 ) -> Bunch | tuple[Real, Classes | None]:
     """Read a file of samples, or a folder of images with a sub-folder for each class.
@@ -376,6 +379,8 @@ def read_samples(
         Name of the array with the samples, in a file of several arrays.
     max_unpacked : int or None, default=None
         Bytes that a compressed file may unpack to; None means 200 times its size, at least 64 MiB.
+    ignore : sequence of str or int, default=()
+        Names or indices of columns of a text table that are no features.
     return_X_y : bool, default=False
         Whether to return only samples and labels.
 
@@ -386,7 +391,7 @@ def read_samples(
         `sample_names`.
     """
     image = None if image_shape is None else shape(image_shape)
-    table = _ssdl.read(os.fspath(path), label, image, array, max_unpacked)
+    table = _ssdl.read(os.fspath(path), label, image, array, max_unpacked, list(ignore))
     labels = table["labels"]
     target = None if labels is None else np.array(labels, dtype=object)
     return _bunch(

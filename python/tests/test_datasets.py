@@ -129,6 +129,8 @@ def test_a_packed_table_without_names_is_read(tmp_path):
     assert found.target.tolist() == ["0", "1"]
     assert found.feature_names is None
     assert read_samples(tmp_path / "table.csv.gz").target is None
+    few = read_samples(tmp_path / "table.csv.gz", label=2, ignore=[0])
+    assert few.data.shape == (found.data.shape[0], found.data.shape[1] - 1)
 
 
 def test_arrays_of_numpy_are_read(tmp_path):

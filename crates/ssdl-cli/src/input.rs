@@ -63,6 +63,7 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
+        ignored_columns: args.ignore_column.clone(),
         label_optional: n_features.is_some(),
         n_features,
         features_array: args.array.clone(),
@@ -98,7 +99,10 @@ pub fn large<T: Real>(args: &Data) -> Outcome<Option<Shaped<T>>> {
     let Some(path) = args.labels.as_deref().filter(|path| !is_journal(path)) else {
         return Ok(None);
     };
-    if args.label_column.is_some() || args.weight_column.is_some() || args.array.is_some() {
+    let asks_for_columns = args.label_column.is_some()
+        || args.weight_column.is_some()
+        || !args.ignore_column.is_empty();
+    if asks_for_columns || args.array.is_some() {
         return Ok(None);
     }
     let (format, max_unpacked) = (args.format, args.unpack_limit);
@@ -184,6 +188,7 @@ fn labels(path: &Path, args: &Data) -> Outcome<Vec<Option<String>>> {
 fn refuse_file_options(args: &Data) -> Outcome {
     let given = [
         ("--label-column", args.label_column.is_some()),
+        ("--ignore-column", !args.ignore_column.is_empty()),
         ("--array", args.array.is_some()),
         ("--format", args.format.is_some()),
         ("--header", args.header.is_some()),

@@ -53,7 +53,7 @@ pub(crate) fn labels(
     let position = match named {
         Some(position) => position,
         None if width == 1 => 0,
-        None => label_position(path, width, options)?.ok_or_else(|| several(path, first))?,
+        None => label_position(path, width, 0, options)?.ok_or_else(|| several(path, first))?,
     };
     let mut column: Vec<Option<String>> = Vec::with_capacity(rows.len());
     for (line, mut cells) in rows {
@@ -178,6 +178,8 @@ struct Rows<'a> {
     width: Option<usize>,
     names: Option<Vec<String>>,
     label: Option<usize>,
+    /// Places of columns that are no features, rising.
+    ignored: Vec<usize>,
     values: Vec<f64>,
     labels: Vec<Option<String>>,
     n_samples: usize,
@@ -185,8 +187,17 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(path: &'a Path, options: &'a ReadOptions) -> Self {
-        let (values, labels) = (Vec::new(), Vec::new());
-        Self { path, options, width: None, names: None, label: None, values, labels, n_samples: 0 }
+        Self {
+            path,
+            options,
+            width: None,
+            names: None,
+            label: None,
+            ignored: Vec::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
+            n_samples: 0,
+        }
     }
 
     fn take(&mut self, line: usize, cells: &[&str]) -> Result<()> {
@@ -204,10 +215,11 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Finds out from the first row whether it is a header, and where the labels are.
+    /// Finds out from the first row whether it is a header, where the labels are and what is ignored.
     fn start(&mut self, cells: &[&str]) -> Result<bool> {
         let width = cells.len();
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
+        self.ignored = self.to_ignore(&cells)?;
         let named = match &self.options.label_column {
             Some(Column::Name(name)) => cells.iter().position(|cell| cell == name),
             _ => None,
@@ -216,11 +228,13 @@ impl<'a> Rows<'a> {
             Some(Column::Index(_)) => self.indexed(&cells)?,
             _ => None,
         };
-        let mut features = cells.iter().enumerate().filter(|(at, _)| Some(*at) != indexed);
-        let has_header = self
-            .options
-            .header
-            .unwrap_or_else(|| named.is_some() || features.any(|(_, cell)| !number_like(cell)));
+        let is_feature = |at: usize| Some(at) != indexed && !self.ignored.contains(&at);
+        let mut features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
+        let has_header = self.options.header.unwrap_or_else(|| {
+            named.is_some()
+                || self.names_ignored(&cells)
+                || features.any(|(_, cell)| !number_like(cell))
+        });
         self.label = if has_header { named.or(indexed) } else { indexed };
         if self.label.is_none() && !self.options.label_optional {
             match &self.options.label_column {
@@ -231,8 +245,14 @@ impl<'a> Rows<'a> {
                         available: listed(&cells),
                     });
                 }
-                _ => self.label = label_position(self.path, width, self.options)?,
+                _ => {
+                    let n_ignored = self.ignored.len();
+                    self.label = label_position(self.path, width, n_ignored, self.options)?;
+                }
             }
+        }
+        if let Some(label) = self.label.filter(|label| self.ignored.contains(label)) {
+            return Err(self.cannot_ignore(&Column::Index(label as isize), "it has the labels"));
         }
         if has_header {
             self.names = Some(cells);
@@ -240,11 +260,47 @@ impl<'a> Rows<'a> {
         Ok(has_header)
     }
 
+    /// Whether a column to ignore is named by the first row.
+    fn names_ignored(&self, cells: &[String]) -> bool {
+        let named = |column: &Column| matches!(column, Column::Name(name) if cells.contains(name));
+        self.options.ignored_columns.iter().any(named)
+    }
+
+    /// Places of the columns to ignore, rising. Samples to predict may come without them.
+    fn to_ignore(&self, cells: &[String]) -> Result<Vec<usize>> {
+        let ReadOptions { n_features, label_optional: may_lack, .. } = *self.options;
+        let mut places = Vec::new();
+        for column in &self.options.ignored_columns {
+            let place = match column {
+                Column::Name(name) => cells.iter().position(|cell| cell == name),
+                Column::Index(_) if may_lack && n_features == Some(cells.len()) => None,
+                Column::Index(index) => Column::position(*index, cells.len()),
+            };
+            match place {
+                Some(place) => places.push(place),
+                None if may_lack => {}
+                None => {
+                    let reason = format!("the columns are {}", listed(cells));
+                    return Err(self.cannot_ignore(column, &reason));
+                }
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
+    }
+
+    fn cannot_ignore(&self, column: &Column, reason: &str) -> Error {
+        let (path, wanted) = (self.path.into(), column.to_string());
+        Error::IgnoredColumn { path, wanted, reason: reason.to_owned() }
+    }
+
     /// Position of a label column given by its index; the error names the columns, if they have names.
     fn indexed(&self, cells: &[String]) -> Result<Option<usize>> {
         let has_names =
             self.options.header.unwrap_or_else(|| cells.iter().any(|cell| !number_like(cell)));
-        label_position(self.path, cells.len(), self.options).map_err(|error| match error {
+        let (width, n_ignored) = (cells.len(), self.ignored.len());
+        label_position(self.path, width, n_ignored, self.options).map_err(|error| match error {
             Error::LabelColumn { path, wanted, .. } if has_names => {
                 let last = cells.len() - 1;
                 let available = format!("0 to {last}: {}", listed(cells));
@@ -259,7 +315,7 @@ impl<'a> Rows<'a> {
             let cell = cell.trim();
             if Some(at) == self.label {
                 self.labels.push(Some(cell.to_owned()));
-            } else {
+            } else if !self.ignored.contains(&at) {
                 match cell.parse::<f64>() {
                     Ok(value) if value.is_finite() => self.values.push(value),
                     parsed => return Err(self.refuse(line, at, cell, parsed.is_ok())),
@@ -291,8 +347,10 @@ impl<'a> Rows<'a> {
             };
             return Err(Error::empty(self.path, what));
         }
-        if let (Some(names), Some(label)) = (&mut self.names, self.label) {
-            names.remove(label);
+        if let Some(names) = &mut self.names {
+            let mut at = 0..names.len();
+            let left_out = |at: usize| Some(at) == self.label || self.ignored.contains(&at);
+            names.retain(|_| at.next().is_some_and(|at| !left_out(at)));
         }
         let n_features = self.values.len() / self.n_samples;
         let features = Matrix::from_columns(n_features, self.n_samples, self.values)

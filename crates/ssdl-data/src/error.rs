@@ -147,6 +147,17 @@ pub enum Error {
         available: String,
     },
 
+    /// A column that was to be ignored cannot be.
+    #[error("{}: column {wanted} cannot be ignored: {reason}", path.display())]
+    IgnoredColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column asked for.
+        wanted: String,
+        /// Why not.
+        reason: String,
+    },
+
     /// It is not clear which of several named arrays is meant.
     #[error(
         "{}: {reason}; arrays in the file: {available}; name the one to use",
@@ -302,7 +313,7 @@ fn number_remedy(text: &str) -> &'static str {
     if parts && text.contains([',', ';']) {
         "write decimals with a point instead of a comma"
     } else {
-        "name the column as the label column, or replace or remove it"
+        "name the column as the label column or as one to ignore, or replace it"
     }
 }
 

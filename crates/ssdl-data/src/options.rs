@@ -16,6 +16,9 @@ pub struct ReadOptions {
     /// The column with the labels. In a file of named arrays, a name is that of the label array,
     /// and an index that of a column of the samples.
     pub label_column: Option<Column>,
+    /// Columns of a text table that are no features, such as the number of a row. A name that is not there is
+    /// an error, except in samples to predict.
+    pub ignored_columns: Vec<Column>,
     /// Whether the label column may be missing, as in samples to predict.
     pub label_optional: bool,
     /// Number of features, if known. An index alone cannot tell whether an optional label column
@@ -108,6 +111,11 @@ impl Format {
         Self::Mat,
         Self::Safetensors,
     ];
+
+    /// Whether it is a table of text.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Text)
+    }
 
     /// The name of the format, as on the command line.
     #[must_use]

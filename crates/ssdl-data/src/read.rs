@@ -48,6 +48,13 @@ pub fn read_bytes(path: impl AsRef<Path>, bytes: Vec<u8>, options: &ReadOptions)
 fn table_of(path: &Path, loaded: &Loaded, options: &ReadOptions) -> Result<Table> {
     let Loaded { format, bytes, limit } = loaded;
     let limit = *limit;
+    if let (false, Some(column)) = (format.is_text(), options.ignored_columns.first()) {
+        return Err(Error::IgnoredColumn {
+            path: path.into(),
+            wanted: column.to_string(),
+            reason: "only tables of text have columns to ignore".into(),
+        });
+    }
     match *format {
         Format::Csv | Format::Tsv | Format::Text => delimited::table(path, bytes, *format, options),
         Format::Npy => from_array(path, &npy::parse(path, bytes)?, 0, None, options),
@@ -183,7 +190,7 @@ fn from_array(
     };
     let width = values.len() / n_samples;
     let mut rows = Rectangle { values, width, n_samples };
-    let position = if labels.is_none() { label_position(path, width, options)? } else { None };
+    let position = if labels.is_none() { label_position(path, width, 0, options)? } else { None };
     let raw = position.map(|position| rows.split_off(position));
     rows.check_finite(path, position)?;
     let labels = labels.or_else(|| raw.map(|raw| interpret(raw, options.unlabelled.as_deref())));
@@ -194,14 +201,15 @@ fn from_array(
     Ok(Table { features, labels, weights: None, feature_names: None, sample_names: None, image })
 }
 
-/// Position of the label column in a file whose columns have no names.
+/// Position of the label column in a file whose columns have no names, of which some are ignored.
 pub(crate) fn label_position(
     path: &Path,
     width: usize,
+    n_ignored: usize,
     options: &ReadOptions,
 ) -> Result<Option<usize>> {
     let Some(column) = &options.label_column else { return Ok(None) };
-    if options.label_optional && options.n_features == Some(width) {
+    if options.label_optional && options.n_features == Some(width - n_ignored) {
         return Ok(None);
     }
     let position = match column {

@@ -108,3 +108,52 @@ fn samples_are_given_in_either_precision() {
     assert_eq!(samples.labels().classes(), ["9", "10"]);
     assert_eq!(samples.labels().assigned(), [Some(1), Some(0), None]);
 }
+
+#[test]
+fn columns_that_are_no_features_are_ignored() {
+    let ignoring = |columns: &[Column], options: ReadOptions| ReadOptions {
+        ignored_columns: columns.to_vec(),
+        ..options
+    };
+    let (id, first) = (Column::from("id"), Column::Index(0));
+    let text = "id,a,note,kind,b\nx1,1,red,p,2\nx2,3,,q,4\n";
+    for number in [id.clone(), first.clone()] {
+        let options = ignoring(&[number, "note".into()], label("kind"));
+        let table = csv(text, &options).unwrap();
+        assert_eq!(table.features.as_slice(), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(table.feature_names.unwrap(), ["a", "b"]);
+        assert_eq!(table.labels, Some(names(&["p", "q"])));
+    }
+    // Positions count the columns of the file; text that is ignored makes no header.
+    let options = ignoring(&[first.clone(), first.clone()], label(Column::Index(1)));
+    let table = csv("x1,p,2\nx2,q,4\n", &options).unwrap();
+    assert_eq!((table.features.as_slice(), table.feature_names), (&[2.0, 4.0][..], None));
+    assert_eq!(table.labels, Some(names(&["p", "q"])));
+    // Numbers under a name that is ignored are still under a header.
+    let table = csv("id,1,2\n7,3,4\n", &ignoring(&[id.clone()], ReadOptions::default())).unwrap();
+    assert_eq!(table.features.as_slice(), [3.0, 4.0]);
+
+    let new = ReadOptions { label_optional: true, n_features: Some(2), ..label(Column::Index(-1)) };
+    for text in ["x1,3,4\n", "x1,3,4,p\n", "3,4\n"] {
+        let table = csv(text, &ignoring(&[first.clone()], new.clone())).unwrap();
+        assert_eq!(table.features.as_slice(), [3.0, 4.0], "{text}");
+    }
+    let table = csv("a,b\n3,4\n", &ignoring(&[id.clone()], new)).unwrap();
+    assert_eq!(table.features.as_slice(), [3.0, 4.0], "samples to predict may come without it");
+
+    for (columns, part) in [
+        ([Column::from("ID")], "column `ID` cannot be ignored: the columns are id, a, note"),
+        ([Column::Index(9)], "column 9 cannot be ignored: the columns are id, a, note"),
+        ([Column::from("kind")], "cannot be ignored: it has the labels"),
+    ] {
+        let error = csv(text, &ignoring(&columns, label("kind"))).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let all = ignoring(&["a".into(), "b".into()], ReadOptions::default());
+    assert!(csv("a,b\n1,2\n", &all).unwrap_err().to_string().contains("no feature columns"));
+    let array = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let array = std::fs::read_dir(array).unwrap().flatten().map(|entry| entry.path());
+    let array = array.filter(|path| path.extension().is_some_and(|ending| ending == "npy")).next();
+    let error = read(array.unwrap(), &ignoring(&[first], ReadOptions::default())).unwrap_err();
+    assert!(error.to_string().contains("only tables of text have columns to ignore"), "{error}");
+}

@@ -18,9 +18,9 @@ pub fn digits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// Reads a file or a folder of images; `label` is the name or the index of the label column,
-/// `array` the name of the samples in a file of several arrays.
+/// `array` the name of the samples in a file of several arrays, `ignored` the columns that are no features.
 #[pyfunction]
-#[pyo3(signature = (path, label, image, array, max_unpacked=None))]
+#[pyo3(signature = (path, label, image, array, max_unpacked=None, ignored=Vec::new()))]
 pub fn read<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -28,16 +28,17 @@ pub fn read<'py>(
     image: Option<[usize; 2]>,
     array: Option<String>,
     max_unpacked: Option<u64>,
+    ignored: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let label_column = match label {
-        None => None,
-        Some(label) => Some(match label.extract::<isize>() {
-            Ok(place) => Column::Index(place),
-            Err(_) => Column::Name(label.extract()?),
-        }),
+    let column = |named: &Bound<'py, PyAny>| -> PyResult<Column> {
+        match named.extract::<isize>() {
+            Ok(place) => Ok(Column::Index(place)),
+            Err(_) => Ok(Column::Name(named.extract()?)),
+        }
     };
     let options = ReadOptions {
-        label_column,
+        label_column: label.as_ref().map(column).transpose()?,
+        ignored_columns: ignored.iter().map(column).collect::<PyResult<_>>()?,
         image,
         features_array: array,
         max_unpacked,

@@ -107,6 +107,10 @@ pub struct Data {
     /// Samples of weight 0 are left out of a fit
     #[arg(long, value_name = "NAME")]
     pub weight_column: Option<String>,
+    /// Column of DATA that is no feature, such as the number of a row: name or position;
+    /// may be repeated
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
+    pub ignore_column: Vec<Column>,
     /// Text that means "unlabelled" [default: empty, -1, nan and NA]
     #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub unlabelled: Option<String>,

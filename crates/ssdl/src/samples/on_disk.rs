@@ -176,7 +176,12 @@ impl<T: Real> Held<'_, T> {
     #[must_use]
     pub fn select(self, chosen: &[usize]) -> Matrix<T> {
         match self {
-            Self::Memory(samples) => samples.select_columns(chosen),
+            Self::Memory(samples) => {
+                let mut out = Matrix::zeros(samples.rows(), chosen.len());
+                let copies = out.columns_mut().zip(chosen);
+                copies.each(|(out, &j)| out.copy_from_slice(samples.column(j)));
+                out
+            }
             Self::Disk(samples) => samples.select(chosen),
         }
     }
