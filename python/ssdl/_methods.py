@@ -1180,7 +1180,7 @@ class S2D2(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=10
+    max_iter : int, default=8
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -1282,7 +1282,7 @@ class S2D2(DictionaryClassifier):
         sparsity: float = 0.5,
         discrimination: float = 1.0,
         compactness: float = 0.01,
-        max_iter: int = 10,
+        max_iter: int = 8,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -1387,7 +1387,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 
     *About the solver:*
 
-    max_iter : int, default=10
+    max_iter : int, default=7
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -1501,7 +1501,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         spread_graph: Literal["heat", "expressive"] = "heat",
         n_neighbors: int = 8,
         self_sparsity: float = 7.5,
-        max_iter: int = 10,
+        max_iter: int = 7,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -1596,7 +1596,7 @@ class SSRD(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=15
+    max_iter : int, default=8
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -1701,7 +1701,7 @@ class SSRD(DictionaryClassifier):
         power: float = 1.0,
         loss_power: float = 1.0,
         code_sparsity: float = 0.5,
-        max_iter: int = 15,
+        max_iter: int = 8,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -1794,7 +1794,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 
     *About the solver:*
 
-    max_iter : int, default=10
+    max_iter : int, default=8
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -1899,7 +1899,7 @@ class SSPDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         manifold: float = 0.5,
         self_sparsity: float = 7.5,
         first_sparsity: float = 0.5,
-        max_iter: int = 10,
+        max_iter: int = 8,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -2007,7 +2007,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     scale_updates : int, default=1
         Iterations in which the scales of noise and codes follow the codes; afterwards they stay.
         Allowed: a whole number, 0 or more.
-    max_iter : int, default=10
+    max_iter : int, default=8
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -2124,7 +2124,7 @@ class PSSDL(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         n_neighbors: int = 8,
         width: float | str = "0.5x",
         scale_updates: int = 1,
-        max_iter: int = 10,
+        max_iter: int = 8,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -2512,7 +2512,7 @@ class JDL(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=20
+    max_iter : int, default=7
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -2614,7 +2614,7 @@ class JDL(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 20,
+        max_iter: int = 7,
         tol: float = 0.0001,
         discrimination: float = 2.5,
         unlabelled_weight: float = 0.5,
@@ -2713,12 +2713,12 @@ class OSSDL(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=3
+    max_iter : int, default=2
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
         more.
-    batch_size : int, default=32
+    batch_size : int, default=128
         Samples per batch; atoms and classifier are updated after each batch. Letter: η. Allowed:
         a whole number, 1 or more.
 
@@ -2822,13 +2822,13 @@ class OSSDL(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 3,
+        max_iter: int = 2,
         tol: float = 0.0001,
         discrimination: float = 25.0,
         consistency: float = 1.25,
         unlabelled_weight: float = 0.5,
         ridge: float = 0.25,
-        batch_size: int = 32,
+        batch_size: int = 128,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
         image_shape: ImageShape = None,
@@ -3142,12 +3142,12 @@ class LCKSVD(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=10
+    max_iter : int, default=8
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
         more.
-    start_iterations : int, default=10
+    start_iterations : int, default=5
         Iterations of K-SVD inside each class, before all classes are learnt together. Allowed: a
         whole number, 0 or more.
     exact : bool, default=False
@@ -3253,12 +3253,12 @@ class LCKSVD(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 10,
+        max_iter: int = 8,
         tol: float = 0.0001,
         consistency: float = 0.25,
         discrimination: float = 0.25,
         ridge: float = 25.0,
-        start_iterations: int = 10,
+        start_iterations: int = 5,
         exact: bool = False,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -3370,7 +3370,7 @@ class SupGraphDL(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=5
+    max_iter : int, default=3
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -3482,7 +3482,7 @@ class SupGraphDL(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 5,
+        max_iter: int = 3,
         tol: float = 0.0001,
         feature_manifold: float = 2.5,
         manifold: float = 1.0,

@@ -35,7 +35,7 @@ const PEERS: &[Peer] = &[
 ];
 
 const DIGITS: &[&str] = &["usps", "mnist"];
-/// The prototypes have no test for convergence: as many iterations as they make.
+/// The prototypes have no test for convergence: all iterations of the default, too.
 const WHOLE: &[&str] = &["tolerance=0"];
 
 const CONSISTENT: &[&str] =

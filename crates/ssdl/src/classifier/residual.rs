@@ -9,7 +9,9 @@
 
 use super::decision::{Coded, Verdict};
 use super::membership::membership_of_errors;
-use crate::matrix::{axpy, dot, squared_norm};
+use crate::matrix::{axpy, dot, inner, squared_distance, squared_norm};
+use crate::threads::Loops;
+use crate::wide::wide;
 use crate::{Matrix, Real};
 
 /// Which atoms belong to which class.
@@ -35,26 +37,27 @@ impl Residual {
         let count = new.codes.columns();
         let mut scores = Matrix::zeros(self.n_classes, count);
         let mut probabilities = Matrix::zeros(self.n_classes, count);
-        for j in 0..count {
+        let columns = scores.columns_mut().zip(probabilities.columns_mut());
+        columns.enumerate().runs_of(32).each(|(j, (scores, probabilities))| {
             let (x, code) = (new.samples.column(j), new.codes.column(j));
             let mut errors: Vec<f64> = Vec::with_capacity(self.n_classes);
-            for class in 0..self.n_classes {
+            for (class, out) in scores.iter_mut().enumerate() {
                 let explained = self.explained(atoms, (x, code), class);
-                let cross: f64 = x.iter().zip(&explained).map(|(x, e)| x.wide() * e.wide()).sum();
                 let cost = self.cost_of(code, class);
-                let score = 2.0 * cross - squared_norm(&explained) - cost;
+                let score = 2.0 * inner(x, &explained) - squared_norm(&explained) - cost;
                 // Samples at the end of the number range may explain more than it holds.
                 let top = T::max_value().wide();
-                scores.column_mut(j)[class] =
-                    if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
-                let left = x.iter().zip(&explained).map(|(x, e)| (x.wide() - e.wide()).powi(2));
-                let error = left.sum::<f64>() + cost;
+                *out = if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
+                let left = wide(
+                    #[inline(always)]
+                    || squared_distance(x, &explained),
+                );
+                let error = left + cost;
                 errors.push(if error.is_nan() { f64::INFINITY } else { error });
             }
             membership_of_errors(&mut errors, self.sharpness);
-            let column = probabilities.column_mut(j).iter_mut();
-            column.zip(errors).for_each(|(p, error)| *p = T::of(error));
-        }
+            probabilities.iter_mut().zip(errors).for_each(|(p, error)| *p = T::of(error));
+        });
         Verdict { scores, probabilities }
     }
 
@@ -94,9 +97,11 @@ impl Residual {
         let mut sum = vec![T::zero(); x.len()];
         let Some(atoms) = atoms else { return sum };
         let own = code.iter().zip(&self.class_of_atoms).enumerate();
-        for (k, (&a, _)) in own.filter(|(_, (a, of))| **of == Some(class) && **a != T::zero()) {
-            axpy(a, atoms.column(k), &mut sum);
-        }
+        let own = own.filter(|(_, (a, of))| **of == Some(class) && **a != T::zero());
+        wide(
+            #[inline(always)]
+            || own.for_each(|(k, (&a, _))| axpy(a, atoms.column(k), &mut sum)),
+        );
         sum
     }
 }

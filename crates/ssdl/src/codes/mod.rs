@@ -17,4 +17,4 @@ pub use descent::{Batches, Coordinate, Descended, Descent, Fista};
 pub use encode::Encoder;
 pub use margin::{Margin, Weight};
 pub use problem::{Coding, Quadratic};
-pub use pursuit::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
+pub use pursuit::{ByClass, Half, Lasso, Omp, Pulled, Pursuit, Refit};

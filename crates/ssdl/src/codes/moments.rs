@@ -14,8 +14,8 @@ use crate::wide::wide;
 const PARTS: usize = 4;
 /// Bytes of a sample that a task sums: what registers hold.
 const STRIP_BYTES: usize = 256;
-/// Samples summed at once: their strips stay in the nearest cache while all atoms pass.
-const NEAR: usize = 128;
+/// Samples summed at once: their strips stay in a near cache while all atoms pass.
+const NEAR: usize = 512;
 /// Above this share of nonzero coefficients the dense products are faster.
 const DENSE: f64 = 0.4;
 

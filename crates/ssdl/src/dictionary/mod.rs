@@ -9,6 +9,7 @@ mod dual;
 mod fista;
 pub mod init;
 mod ksvd;
+mod overshoot;
 mod recursive;
 mod ridge;
 mod smooth;
@@ -22,6 +23,7 @@ pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
 pub use ksvd::{Ksvd, replace_weak};
+pub(crate) use overshoot::{overshoot, update_past};
 pub use recursive::{Part, Recursive};
 pub use ridge::Ridge;
 pub use smooth::Smooth;
@@ -111,9 +113,14 @@ impl<T: Real> Statistics<T> {
     /// touching the samples; never below zero.
     #[must_use]
     pub fn residual(&self, atoms: &Matrix<T>, gram: &Matrix<T>) -> f64 {
+        self.value(atoms, gram).max(0.0)
+    }
+
+    /// The same, below zero where rounding or an energy that was not counted puts it there.
+    pub(crate) fn value(&self, atoms: &Matrix<T>, gram: &Matrix<T>) -> f64 {
         let cross = inner(atoms.as_slice(), self.correlations.as_slice());
         let square = inner(gram.as_slice(), self.moments.as_slice());
-        (self.energy - 2.0 * cross + square).max(0.0)
+        self.energy - 2.0 * cross + square
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::lle::barycentres;
 use super::nearby::Cells;
-use super::neighbours::{Neighbours, Search, squared_distance};
+use super::neighbours::{Neighbours, Search};
+use crate::matrix::squared_distance;
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real, order};

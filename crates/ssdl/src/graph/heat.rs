@@ -1,10 +1,10 @@
 //! The heat-kernel graph of $k$ nearest neighbours.
 
 use super::attachment::exponent;
-use super::neighbours::squared_distance;
 use super::width::Width;
 use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
+use crate::matrix::squared_distance;
 use crate::sparse::Csr;
 use crate::{Matrix, Real, Result, order, stop};
 

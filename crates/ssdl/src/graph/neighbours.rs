@@ -7,7 +7,7 @@
 use super::nearby;
 use super::single::Single;
 use crate::device::{self, Engine};
-use crate::matrix::{Matrix, View};
+use crate::matrix::{Matrix, View, squared_distance};
 use crate::stop::Armed;
 use crate::threads::Loops;
 use crate::wide::wide;
@@ -381,26 +381,6 @@ impl<'a, T: Real> Fast<'a, T> {
     fn distance(&self, query: usize, j: usize) -> f64 {
         squared_distance(self.new.column(query), self.samples.column(j))
     }
-}
-
-/// $\lVert x-y\rVert^2$ by differences, in `f64`.
-#[inline(always)]
-pub(super) fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
-    let mut lanes = [0.0f64; 8];
-    let (xs, x_tail) = x.as_chunks::<8>();
-    let (ys, y_tail) = y.as_chunks::<8>();
-    let mut tail = 0.0f64;
-    for at in 0..x_tail.len().min(y_tail.len()) {
-        let d = x_tail[at].wide() - y_tail[at].wide();
-        tail += d * d;
-    }
-    for at in 0..xs.len().min(ys.len()) {
-        for lane in 0..8 {
-            let d = xs[at][lane].wide() - ys[at][lane].wide();
-            lanes[lane] += d * d;
-        }
-    }
-    lanes.iter().sum::<f64>() + tail
 }
 
 #[cfg(test)]

@@ -37,6 +37,26 @@ pub fn inner<T: Real>(x: &[T], y: &[T]) -> f64 {
     })
 }
 
+/// $\lVert x-y\rVert^2$ by differences, in `f64`.
+#[inline(always)]
+pub(crate) fn squared_distance<T: Real>(x: &[T], y: &[T]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (xs, x_tail) = x.as_chunks::<8>();
+    let (ys, y_tail) = y.as_chunks::<8>();
+    let mut tail = 0.0f64;
+    for at in 0..x_tail.len().min(y_tail.len()) {
+        let d = x_tail[at].wide() - y_tail[at].wide();
+        tail += d * d;
+    }
+    for at in 0..xs.len().min(ys.len()) {
+        for lane in 0..8 {
+            let d = xs[at][lane].wide() - ys[at][lane].wide();
+            lanes[lane] += d * d;
+        }
+    }
+    lanes.iter().sum::<f64>() + tail
+}
+
 /// $\sum_i|x_i|$ in `f64`, for objectives.
 #[must_use]
 pub fn absolute_sum<T: Real>(x: &[T]) -> f64 {
@@ -88,6 +108,23 @@ pub fn dot<T: Real>(x: &[T], y: &[T]) -> T {
         tail += lane;
     }
     tail
+}
+
+/// All lanes (a power of two) by a rule for two of them, half of them in each step: one after the other they
+/// would wait for each other.
+#[inline(always)]
+pub(crate) fn halve<T: Real, const LANES: usize>(
+    mut lanes: [T; LANES],
+    rule: impl Fn(T, T) -> T,
+) -> T {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = rule(lanes[lane], lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// `y += c·x`.

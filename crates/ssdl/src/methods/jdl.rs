@@ -5,7 +5,7 @@
 use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
 use crate::dictionary::by_class::first_atoms_by_class;
-use crate::dictionary::{Block, Statistics, Update, init};
+use crate::dictionary::{Block, Statistics, init, update_past};
 use crate::fit::few_atoms::{Ending, Unused, code};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Turns};
 use crate::{Matrix, Real, Result};
@@ -19,7 +19,7 @@ crate::knobs! {
     /// ```
     pub struct Jdl {
         /// Atoms, codes and iterations.
-        codes: FewAtomsKnobs = FewAtomsKnobs::new();
+        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(7);
         /// Weight of the classifier's squared errors on the labelled codes.
         discrimination "γ gamma": f64 = 2.5, From(0.0);
         /// Weight of the unlabelled samples in the reconstruction; a labelled sample counts 1.
@@ -119,15 +119,16 @@ impl Learner for Jdl {
             let labels = (&targets, &*classes, &weights);
             code(pursuit, (&atoms, &gram), &known, Some(labels), &mut of_known);
             code(pursuit, (&atoms, &gram), &rest, None, &mut of_rest);
-            let (sums, moments) = sums(&of_known, &of_rest);
-            residual = sums.residual(&atoms, &gram);
+            let (all, moments) = sums(&of_known, &of_rest);
+            residual = all.residual(&atoms, &gram);
             turns.done(Step::Codes, objective(residual, &weights, &of_known))?;
             weights = targets.fit_with(&of_known, &classes, &moments)?;
             turns.done(Step::Classifier, objective(residual, &weights, &of_known))?;
-            block.update(&mut atoms, &sums, T::one());
-            unused.revive(&mut atoms, &sums.moments, (&known, &of_known), (&rest, &of_rest));
-            gram = atoms.gram();
-            residual = sums.residual(&atoms, &gram);
+            update_past(&block, (&mut atoms, &mut gram), &all, turns.is_last());
+            if unused.revive(&mut atoms, &all.moments, (&known, &of_known), (&rest, &of_rest)) {
+                gram = atoms.gram();
+            }
+            residual = all.residual(&atoms, &gram);
             turns.done(Step::Dictionary, objective(residual, &weights, &of_known))
         })?;
         let (coder, ridge) = (self.codes.coder(), self.ridge);

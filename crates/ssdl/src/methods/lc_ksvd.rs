@@ -25,7 +25,7 @@ crate::knobs! {
     /// ```
     pub struct LcKsvd {
         /// Atoms, codes and iterations.
-        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(10);
+        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(8);
         /// Weight of label consistency: codes use atoms of their class.
         consistency "ψ psi": f64 = 0.25, From(0.0);
         /// Weight of the classifier's squared errors; 0 is LC-KSVD1.
@@ -33,7 +33,7 @@ crate::knobs! {
         /// Weight of the classifier's squared norm beside its squared errors.
         ridge "μ mu": f64 = 25.0, Above(0.0);
         /// Iterations of K-SVD inside each class, before all classes are learnt together.
-        start_iterations "": usize = 10, WholeFrom(0);
+        start_iterations "": usize = 5, WholeFrom(0);
         /// Whether an atom and its coefficients are minimised together or only improved.
         exact "": bool = false, Switch;
     }

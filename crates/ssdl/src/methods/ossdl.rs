@@ -7,12 +7,15 @@ use crate::classifier::targets::class_sums;
 use crate::classifier::{Misfit, Targets};
 use crate::codes::Omp;
 use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
-use crate::dictionary::{Block, Statistics, Update, add_square, init};
-use crate::fit::few_atoms::{Ending, Unused, code};
+use crate::dictionary::{Block, Statistics, add_square, init, update_past};
+use crate::fit::few_atoms::{Ending, Unused, code, refit};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Turns};
 use crate::matrix::axpy;
 use crate::random::{Purpose, shuffle, substream};
 use crate::{Matrix, Real, Result};
+
+/// Times that all coefficients, atoms and classifier follow each other after a pass; the atoms of each code stay.
+const REFITS: usize = 3;
 
 crate::knobs! {
     /// The knobs of OSSDL, and the way to fit it from code.
@@ -23,7 +26,7 @@ crate::knobs! {
     /// ```
     pub struct Ossdl {
         /// Atoms, codes and passes.
-        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(3);
+        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(2);
         /// Weight of the classifier's squared errors on the labelled codes.
         discrimination "γ gamma": f64 = 25.0, From(0.0);
         /// Weight of label consistency: codes use atoms of their class.
@@ -33,7 +36,7 @@ crate::knobs! {
         /// Weight of the classifier's squared norm beside its squared errors.
         ridge "μ mu": f64 = 0.25, Above(0.0);
         /// Samples per batch; atoms and classifier are updated after each batch.
-        batch_size "η eta": usize = 32, WholeFrom(1);
+        batch_size "η eta": usize = 128, WholeFrom(1);
     }
 }
 
@@ -103,7 +106,7 @@ impl Learner for Ossdl {
                 online.learn(batch)?;
             }
             // The same sums, computed again: repeated additions and subtractions would drift.
-            online.refresh();
+            online.refresh()?;
             turns.done(Step::Dictionary, online.objective())
         })?;
         let Online { atoms, unused, .. } = online;
@@ -242,9 +245,13 @@ impl<T: Real> Online<T> {
                 sums.add_sample(rho, x, new);
             },
         );
+        self.follow(true)
+    }
+
+    /// Moves atoms and classifier to what the sums say, or atoms past it.
+    fn follow(&mut self, exactly: bool) -> Result<()> {
         let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: false };
-        block.update(&mut self.atoms, &self.sums, T::one());
-        self.gram = self.atoms.gram();
+        update_past(&block, (&mut self.atoms, &mut self.gram), &self.sums, exactly);
         self.weights = self.targets.fit_sums(&self.known.0, &self.known.1)?;
         Ok(())
     }
@@ -262,16 +269,28 @@ impl<T: Real> Online<T> {
         all
     }
 
-    fn refresh(&mut self) {
-        let moments = self.add_up();
+    /// Adds up again, then improves all at once: coefficients that fit the last atoms cost a fraction of a pursuit.
+    fn refresh(&mut self) -> Result<()> {
+        let mut moments = self.add_up();
+        for refits in 1..=REFITS {
+            let atoms = (&self.atoms, &self.gram);
+            let labels = (&self.targets, &*self.classes, &self.weights);
+            refit(atoms, &self.labelled.samples, Some(labels), &mut self.labelled.codes);
+            refit(atoms, &self.unlabelled.samples, None, &mut self.unlabelled.codes);
+            moments = self.add_up();
+            self.follow(refits == REFITS)?;
+        }
         let Self { labelled, unlabelled, atoms, unused, .. } = self;
-        unused.revive(
+        let unused = unused.revive(
             atoms,
             &moments,
             (&labelled.samples, &labelled.codes),
             (&unlabelled.samples, &unlabelled.codes),
         );
-        self.gram = self.atoms.gram();
+        if unused {
+            self.gram = self.atoms.gram();
+        }
+        Ok(())
     }
 
     fn objective(&self) -> Objective {

@@ -9,7 +9,7 @@ use crate::classifier::{Decision, LinearClassifier};
 use crate::codes::moments::{cross_moments, residuals, second_moments};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Ridge, Statistics, Update, to_length_one};
+use crate::dictionary::{AtomCount, Ridge, Statistics, to_length_one, update_past};
 use crate::fit::{
     Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
     Turns, squared_lengths,
@@ -46,7 +46,7 @@ crate::knobs! {
         /// Iterations in which the scales of noise and codes follow the codes; afterwards they stay.
         scale_updates "": usize = 1, WholeFrom(0);
         /// Maximum number of iterations.
-        max_iterations "": usize = 10, WholeFrom(1);
+        max_iterations "": usize = 8, WholeFrom(1);
         /// Relative change of the objective at which the fit has converged.
         tolerance "": f64 = 1e-4, From(0.0);
     }
@@ -80,8 +80,6 @@ loses two points on MNIST.",
     ],
 };
 
-/// Times that the codes are improved in an iteration; each follows the pulls at the one before.
-const PASSES: usize = 2;
 /// Steps of the classifier in an iteration, and before the first.
 const STEPS: (usize, usize) = (20, 100);
 /// Scales may shrink to this share of their first values.
@@ -109,7 +107,7 @@ impl Learner for Pssdl {
         sizes.coupled(n_atoms, 2 * row, &SolverKnobs::new()).saturating_mul(2)
     }
 
-    /// Cost: $nN^2$ once for the neighbours, per iteration $np(N+p)+p^3$ and two lassos per sample;
+    /// Cost: $nN^2$ once for the neighbours, per iteration $np(N+p)+p^3$ and a lasso per sample;
     /// memory $O(N(n+p))$.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
@@ -137,7 +135,7 @@ impl Learner for Pssdl {
                 state.update_scales();
             }
             turns.done(Step::Codes, state.objective())?;
-            state.update_atoms();
+            state.update_atoms(turns.is_last());
             turns.done(Step::Dictionary, state.objective())?;
             state.update_classifier(STEPS.0)?;
             turns.done(Step::Classifier, state.objective())
@@ -172,6 +170,9 @@ struct State<'a, T> {
     /// $1/\sigma_d^2$.
     prior: f64,
     dead: usize,
+    /// $\lVert x_i-Da_i\rVert^2$ and the energies of both graphs, as long as the codes stay.
+    residuals: Vec<f64>,
+    energy: f64,
 }
 
 impl<'a, T: Real> State<'a, T> {
@@ -194,7 +195,7 @@ impl<'a, T: Real> State<'a, T> {
         let correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(p, count);
         let problem = Pulled { gram: &gram, rhs: correlations.clone(), shifts: Vec::new() };
-        Lasso::new(knobs.sparsity).code(problem, &mut codes);
+        Lasso::rough(knobs.sparsity).code(problem, &mut codes);
         let mut state = Self {
             knobs,
             samples,
@@ -214,8 +215,11 @@ impl<'a, T: Real> State<'a, T> {
             scale: 1.0,
             floors: (0.0, 0.0),
             dead: 0,
+            residuals: Vec::new(),
+            energy: 0.0,
         };
-        let residuals = state.residuals();
+        state.measure_codes();
+        let residuals = &state.residuals;
         let least = LEAST_NOISE * samples.squared_norm() / (count * n) as f64;
         let mean = residuals.iter().sum::<f64>() / count as f64;
         let noise = (mean / (n + 2) as f64).max(least).max(f64::MIN_POSITIVE);
@@ -227,8 +231,13 @@ impl<'a, T: Real> State<'a, T> {
         Ok(state)
     }
 
-    fn residuals(&self) -> Vec<f64> {
-        residuals(&self.norms, &self.gram, &self.correlations, &self.codes)
+    /// What a step of the classifier leaves as it is.
+    fn measure_codes(&mut self) {
+        let Self { norms, gram, correlations, codes, .. } = self;
+        self.residuals = residuals(norms, gram, correlations, codes);
+        let share = self.knobs.graph_share;
+        self.energy =
+            share * self.laplacian.energy(codes) + (1.0 - share) * self.by_class.energy(codes);
     }
 
     /// $A\mathcal M$ of both graphs with their weights.
@@ -249,39 +258,37 @@ impl<'a, T: Real> State<'a, T> {
     fn code(&mut self) {
         let strength = self.knobs.discrimination;
         let curvature = strength * softmax_curvature(&self.weights);
-        for _ in 0..PASSES {
-            let pull = self.graph_pull();
-            let known = self.codes.select_columns(&self.known);
-            let slopes = softmax_slopes(&self.weights, &known, &self.classes);
-            let mut shifts = Vec::with_capacity(self.noise.len());
-            let mut rhs = self.correlations.clone();
-            for (j, &noise) in self.noise.iter().enumerate() {
-                let shift = 2.0 * noise * self.graph_bound[j];
-                axpy(T::of(shift), self.codes.column(j), rhs.column_mut(j));
-                axpy(T::of(-2.0 * noise), pull.column(j), rhs.column_mut(j));
-                shifts.push(shift);
-            }
-            for (at, &j) in self.known.iter().enumerate() {
-                let shift = self.noise[j] * curvature;
-                axpy(T::of(shift), self.codes.column(j), rhs.column_mut(j));
-                let step = T::of(-self.noise[j] * strength);
-                axpy(step, slopes.column(at), rhs.column_mut(j));
-                shifts[j] += shift;
-            }
-            let lambdas: Vec<f64> =
-                self.noise.iter().map(|noise| 2.0 * noise / self.scale).collect();
-            let scaled = |matrix: &mut Matrix<T>, power: i32| {
-                for (j, lambda) in lambdas.iter().enumerate() {
-                    let factor = T::of(lambda.powi(power));
-                    matrix.column_mut(j).iter_mut().for_each(|v| *v *= factor);
-                }
-            };
-            scaled(&mut rhs, -1);
-            scaled(&mut self.codes, -1);
-            let shifts = shifts.into_iter().map(T::of).collect();
-            Lasso::rough(1.0).code(Pulled { gram: &self.gram, rhs, shifts }, &mut self.codes);
-            scaled(&mut self.codes, 1);
+        let pull = self.graph_pull();
+        let known = self.codes.select_columns(&self.known);
+        let slopes = softmax_slopes(&self.weights, &known, &self.classes);
+        let mut shifts = Vec::with_capacity(self.noise.len());
+        let mut rhs = self.correlations.clone();
+        for (j, &noise) in self.noise.iter().enumerate() {
+            let shift = 2.0 * noise * self.graph_bound[j];
+            axpy(T::of(shift), self.codes.column(j), rhs.column_mut(j));
+            axpy(T::of(-2.0 * noise), pull.column(j), rhs.column_mut(j));
+            shifts.push(shift);
         }
+        for (at, &j) in self.known.iter().enumerate() {
+            let shift = self.noise[j] * curvature;
+            axpy(T::of(shift), self.codes.column(j), rhs.column_mut(j));
+            let step = T::of(-self.noise[j] * strength);
+            axpy(step, slopes.column(at), rhs.column_mut(j));
+            shifts[j] += shift;
+        }
+        let lambdas: Vec<f64> = self.noise.iter().map(|noise| 2.0 * noise / self.scale).collect();
+        let scaled = |matrix: &mut Matrix<T>, power: i32| {
+            for (j, lambda) in lambdas.iter().enumerate() {
+                let factor = T::of(lambda.powi(power));
+                matrix.column_mut(j).iter_mut().for_each(|v| *v *= factor);
+            }
+        };
+        scaled(&mut rhs, -1);
+        scaled(&mut self.codes, -1);
+        let shifts = shifts.into_iter().map(T::of).collect();
+        Lasso::rough(1.0).code(Pulled { gram: &self.gram, rhs, shifts }, &mut self.codes);
+        scaled(&mut self.codes, 1);
+        self.measure_codes();
     }
 
     /// The closed forms, within their bounds.
@@ -290,14 +297,13 @@ impl<'a, T: Real> State<'a, T> {
     /// $z$ is $p$ times too large.
     fn update_scales(&mut self) {
         let n = self.samples.rows();
-        let residuals = self.residuals();
         let floor = self.floors.0;
-        self.noise = residuals.iter().map(|r| (r / (n + 2) as f64).max(floor)).collect();
+        self.noise = self.residuals.iter().map(|r| (r / (n + 2) as f64).max(floor)).collect();
         let count = self.codes.as_slice().len() as f64 + 1.0;
         self.scale = (absolute_sum(self.codes.as_slice()) / count).max(self.floors.1);
     }
 
-    fn update_atoms(&mut self) {
+    fn update_atoms(&mut self, is_last: bool) {
         let weights: Vec<T> = self.noise.iter().map(|noise| T::of(1.0 / noise)).collect();
         let codes = Csr::of_columns(&self.codes);
         let mut scaled = self.codes.clone();
@@ -311,9 +317,11 @@ impl<'a, T: Real> State<'a, T> {
         };
         let moments = &statistics.moments;
         self.dead = (0..moments.columns()).filter(|&k| moments.column(k)[k] == T::zero()).count();
-        Ridge { weight: self.prior }.update(&mut self.atoms, &statistics, T::one());
-        self.gram = self.atoms.gram();
+        let update = Ridge { weight: self.prior };
+        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, is_last);
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
+        let Self { norms, gram, correlations, codes, .. } = self;
+        self.residuals = residuals(norms, gram, correlations, codes);
     }
 
     fn update_classifier(&mut self, steps: usize) -> Result<()> {
@@ -325,20 +333,18 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     fn objective(&self) -> Objective {
-        let Pssdl { manifold, graph_share, discrimination, ridge, .. } = *self.knobs;
-        let misfit = self.residuals().iter().zip(&self.noise).map(|(r, s)| r / (2.0 * s)).sum();
+        let Pssdl { manifold, discrimination, ridge, .. } = *self.knobs;
+        let misfit = self.residuals.iter().zip(&self.noise).map(|(r, s)| r / (2.0 * s)).sum();
         let known = self.codes.select_columns(&self.known);
         let scores = Matrix::of_product(self.weights.transposed(), known.view());
         let loss = softmax_loss(&scores, &self.classes);
         let size = 0.5 * ridge * self.weights.squared_norm();
-        let all = graph_share * self.laplacian.energy(&self.codes);
-        let own = (1.0 - graph_share) * self.by_class.energy(&self.codes);
         Objective::new([
             ("reconstruction", misfit),
             ("sparsity", absolute_sum(self.codes.as_slice()) / self.scale),
             ("atoms", 0.5 * self.prior * self.atoms.squared_norm()),
             ("discrimination", discrimination * (loss + size)),
-            ("manifold", manifold * (all + own)),
+            ("manifold", manifold * self.energy),
         ])
     }
 

@@ -7,7 +7,7 @@ use super::{Description, Learner, cut_neighbours};
 use crate::classifier::simplex::softmin;
 use crate::classifier::spread_shares;
 use crate::codes::{Coder, Lasso, Pulled};
-use crate::dictionary::{Block, Blocks, Statistics, Update};
+use crate::dictionary::{Block, Blocks, Statistics, update_past};
 use crate::fit::{
     Dictionary, Given, Learnt, Limits, Measured, Objective, Sizes, SolverKnobs, Step, Turns,
     by_residuals, first_blocks, flips, squared_lengths,
@@ -53,7 +53,7 @@ crate::knobs! {
         /// Weight of the l1 norm with which an `expressive` graph writes samples with others; scales with squared lengths.
         self_sparsity "κ kappa": f64 = 7.5, Above(0.0);
         /// Maximum number of iterations.
-        max_iterations "": usize = 10, WholeFrom(1);
+        max_iterations "": usize = 7, WholeFrom(1);
         /// Relative change of the objective at which the fit has converged.
         tolerance "": f64 = 1e-4, From(0.0);
     }
@@ -101,8 +101,6 @@ one point on USPS, three on MNIST and, with 2, 5 and 10 labels a person, 27, 12 
 /// Paper: prints the first power. Squares weigh doubtful samples less: on the lists of the paper's
 /// runs USPS gains two points, MNIST four.
 const POWER: i32 = 2;
-/// Times that labelled codes follow the mean of their class in an iteration.
-const PASSES: usize = 3;
 
 impl Learner for SsdLp {
     const DESCRIPTION: Description = DESCRIPTION;
@@ -149,7 +147,7 @@ impl Learner for SsdLp {
                 let flips = flips(&before, &state.shares, &unlabelled);
                 turns.done(Step::Membership, Measured { flips, ..state.objective().into() })?;
             }
-            state.update_atoms();
+            state.update_atoms(turns.is_last());
             turns.done(Step::Dictionary, state.objective())
         })?;
         let coder = Coder::LassoByClass { sparsity: self.sparsity };
@@ -274,7 +272,7 @@ impl<'a, T: Real> State<'a, T> {
         self.shares = spread_shares(weights, self.labels, &own, self.knobs.spreading);
     }
 
-    fn update_atoms(&mut self) {
+    fn update_atoms(&mut self, is_last: bool) {
         let n = self.samples.rows();
         let weighted = self.weighted();
         // Every class has a code of every sample, so hardly a column is sparse.
@@ -289,7 +287,7 @@ impl<'a, T: Real> State<'a, T> {
             };
             let moments = Matrix::of_product(part.view(), own.codes.transposed());
             let statistics = Statistics { moments, correlations, energy: 0.0 };
-            update.update(&mut own.atoms, &statistics, T::one());
+            update_past(&update, (&mut own.atoms, &mut own.gram), &statistics, is_last);
         }
         self.refresh();
         for own in self.classes.iter_mut().filter(|own| own.has_atoms()) {
@@ -355,10 +353,8 @@ impl<T: Real> OfClass<T> {
             (0..assigned.len()).filter(|&j| assigned[j] != Some(class)).collect();
         let chosen = members(assigned, class);
         self.code_some(&lasso, &others, None);
-        for _ in 0..PASSES {
-            let mean = mean_of(&self.codes, &chosen);
-            self.code_some(&lasso, &chosen, Some((gamma, &mean)));
-        }
+        let mean = mean_of(&self.codes, &chosen);
+        self.code_some(&lasso, &chosen, Some((gamma, &mean)));
     }
 
     fn code_some(&mut self, lasso: &Lasso, chosen: &[usize], pull: Option<(T, &[T])>) {

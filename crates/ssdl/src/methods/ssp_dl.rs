@@ -7,7 +7,7 @@ use super::{Description, Learner, cut_atoms};
 use crate::codes::descent::{Fixed, Structured};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
 use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Block, Statistics, Update, to_length_one};
+use crate::dictionary::{AtomCount, Block, Statistics, to_length_one, update_past};
 use crate::fit::{
     Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
     Turns, by_residuals, classes_of_atoms,
@@ -34,7 +34,7 @@ crate::knobs! {
         /// Weight of the l1 norm of the first codes; scales with sample lengths.
         first_sparsity "": f64 = 0.5, From(0.0);
         /// Maximum number of iterations.
-        max_iterations "": usize = 10, WholeFrom(1);
+        max_iterations "": usize = 8, WholeFrom(1);
         /// Relative change of the objective at which the fit has converged.
         tolerance "": f64 = 1e-4, From(0.0);
     }
@@ -106,7 +106,7 @@ impl Learner for SspDl {
         let mut correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
         let problem = Pulled { gram: &gram, rhs: correlations.clone(), shifts: Vec::new() };
-        Lasso::new(self.first_sparsity).code(problem, &mut codes);
+        Lasso::rough(self.first_sparsity).code(problem, &mut codes);
         let assigned = labels.assigned();
         let groups: Vec<Vec<usize>> = (0..labels.classes().len())
             .map(|class| (0..assigned.len()).filter(|&j| assigned[j] == Some(class)).collect())
@@ -138,8 +138,7 @@ impl Learner for SspDl {
             solver.code(fixed, &mut codes);
             sums = Statistics::of(samples, &codes, energy);
             turns.done(Step::Codes, measure(&sums, &atoms, &gram, &codes))?;
-            update.update(&mut atoms, &sums, T::one());
-            gram = atoms.gram();
+            update_past(&update, (&mut atoms, &mut gram), &sums, turns.is_last());
             correlations = Matrix::of_product(atoms.transposed(), samples.view());
             turns.done(Step::Dictionary, measure(&sums, &atoms, &gram, &codes))
         })?;

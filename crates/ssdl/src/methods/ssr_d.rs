@@ -7,7 +7,7 @@ use super::{Description, Learner, cut_atoms};
 use crate::codes::Coder;
 use crate::codes::pursuit::Rows;
 use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Block, Statistics, Update, to_length_one};
+use crate::dictionary::{AtomCount, Block, Statistics, to_length_one, update_past};
 use crate::fit::{
     Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Turns, by_residuals,
     classes_of_atoms, squared_lengths,
@@ -35,7 +35,7 @@ crate::knobs! {
         /// Weight of the l1 norm of the codes that decide; scales with sample lengths.
         code_sparsity "": f64 = 0.5, From(0.0);
         /// Maximum number of iterations.
-        max_iterations "": usize = 15, WholeFrom(1);
+        max_iterations "": usize = 8, WholeFrom(1);
         /// Relative change of the objective at which the fit has converged.
         tolerance "": f64 = 1e-4, From(0.0);
     }
@@ -65,9 +65,7 @@ leaves open was found by experiment. Over `src`, the control without learning, i
     ],
 };
 
-/// Reweightings in an iteration.
-const REWEIGHTINGS: usize = 2;
-/// Conjugate gradients in a reweighting, which start at the codes of the one before.
+/// Conjugate gradients in an iteration, which start at the codes of the one before.
 const STEPS: usize = 6;
 /// ε at the first and the last iteration, relative to the mean squared length of the samples.
 const EPSILON: (f64, f64) = (1e-2, 1e-6);
@@ -84,7 +82,7 @@ impl Learner for SsrD {
         sizes.coupled(n_atoms, 0, &SolverKnobs::new()).saturating_mul(3)
     }
 
-    /// Cost per iteration: twelve products of $p^2N$, and $np(N+p)$; memory $O(N(n+p))$.
+    /// Cost per iteration: six products of $p^2N$, and $np(N+p)$; memory $O(N(n+p))$.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
         let requested = self.n_atoms.resolve(samples.rows(), labels.classes().len());
@@ -110,15 +108,14 @@ impl Learner for SsrD {
         let stop = turns.repeat(limits, |turns| {
             let progress = (turns.iteration() - 1) as f64 / (max_iterations - 1).max(1) as f64;
             let epsilon = scale * first * (last / first).powf(progress);
-            for _ in 0..REWEIGHTINGS {
-                let weights = rows.sample_weights(&state.residuals, epsilon);
-                let system = (&state.gram, &state.correlations);
-                let codes = (&mut state.codes, &mut state.images);
-                rows.code(system, &weights, (epsilon, STEPS), codes);
-                state.measure();
-            }
+            let weights = rows.sample_weights(&state.residuals, epsilon);
+            let system = (&state.gram, &state.correlations);
+            let codes = (&mut state.codes, &mut state.images);
+            rows.code(system, &weights, (epsilon, STEPS), codes);
+            state.measure();
             turns.done(Step::Codes, state.objective(&rows))?;
-            state.update_atoms(&rows.sample_weights(&state.residuals, epsilon));
+            let weights = rows.sample_weights(&state.residuals, epsilon);
+            state.update_atoms(&weights, turns.is_last());
             turns.done(Step::Dictionary, state.objective(&rows))
         })?;
         let owners = classes_of_atoms(&state.codes, labels);
@@ -181,7 +178,7 @@ impl<'a, T: Real> State<'a, T> {
         );
     }
 
-    fn update_atoms(&mut self, weights: &[f64]) {
+    fn update_atoms(&mut self, weights: &[f64], is_last: bool) {
         let weighted = Matrix::from_fn(self.codes.rows(), self.codes.columns(), |k, j| {
             T::of(weights[j]) * self.codes.column(j)[k]
         });
@@ -191,8 +188,7 @@ impl<'a, T: Real> State<'a, T> {
             energy: 0.0,
         };
         let update = Block { sweeps: 2, tolerance: 1e-4, nonnegative: false };
-        update.update(&mut self.atoms, &statistics, T::one());
-        self.gram = self.atoms.gram();
+        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, is_last);
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
         self.images.set_product(self.gram.view(), self.codes.view());
         self.measure();

@@ -9,6 +9,7 @@
 mod by_class;
 mod lasso;
 mod omp;
+mod refit;
 mod reweighted;
 mod rows;
 mod side_by_side;
@@ -16,6 +17,7 @@ mod side_by_side;
 pub use by_class::ByClass;
 pub use lasso::Lasso;
 pub use omp::Omp;
+pub use refit::Refit;
 pub(crate) use reweighted::top_of;
 pub use reweighted::{Half, HalfThreshold};
 pub use rows::Rows;

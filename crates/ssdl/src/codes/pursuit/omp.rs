@@ -1,19 +1,18 @@
 //! At most $T$ atoms for each sample: orthogonal matching pursuit on the Gram matrix.
 
+use super::refit::{DEPENDENT, OnSupport};
 use super::{Pulled, Pursuit};
-use crate::matrix::axpy;
-use crate::sparse::for_nonzeros;
+use crate::matrix::{axpy, halve};
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real};
 
+/// Rounding errors, relative to a value, that are no difference.
+const TIE: f64 = 64.0;
 /// Samples that a thread takes at once.
 const CHUNK: usize = 16;
-/// An atom that keeps less than this share of its squared length outside the span of the chosen atoms
-/// depends on them.
-const DEPENDENT: f64 = 1e-10;
 /// Atoms that are treated at once: all sums of a strip stay in registers.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 /// $\min_a\;a^\top Ga-2r^\top a+\kappa\lVert a\rVert^2$ with at most $T$ nonzero coefficients, greedily:
 /// the atom with the largest correlation for its length joins, then all coefficients are fitted again.
@@ -25,7 +24,7 @@ const LANES: usize = 16;
 /// when the best atom depends on those chosen, or nothing correlates any more; so codes stay finite on
 /// zero and repeated atoms.
 ///
-/// A start with at most $T$ nonzero coefficients that is better than what is found stays.
+/// A start with at most $T$ atoms stays where these, their coefficients fitted again, are better than what is found.
 #[derive(Clone, Copy, Debug)]
 pub struct Omp {
     /// $T$.
@@ -90,7 +89,7 @@ struct Search<'a, T> {
     /// The sample along each direction.
     along: Vec<T>,
     /// The atoms of the code to start from.
-    support: Vec<usize>,
+    start: OnSupport<T>,
 }
 
 impl<'a, T: Real> Search<'a, T> {
@@ -111,38 +110,23 @@ impl<'a, T: Real> Search<'a, T> {
             factor: vec![T::zero(); limit * limit],
             directions: vec![[T::zero(); LANES]; strips * limit],
             along: Vec::with_capacity(limit),
-            support: Vec::with_capacity(limit),
+            start: OnSupport::new(),
         }
     }
 
-    /// Searches, and writes the code where it is no worse than the one to start from.
+    /// Searches, and writes the code where it is no worse than the atoms to start from.
     #[inline(always)]
     fn improve(&mut self, rhs: &[T], shift: T, code: &mut [T]) {
-        let old = self.value_of(code, rhs, shift);
         let found = self.run(rhs, shift);
-        if old.is_none_or(|old| found <= old) {
+        // Both may explain the sample fully: rounding, and with it the order of the atoms, must not choose.
+        let better = found * (1.0 + TIE * T::epsilon().wide());
+        self.start.take(code);
+        let can_stay = (1..=self.limit).contains(&self.start.atoms.len());
+        if can_stay && self.start.solve(self.gram, shift, |_, k| rhs[k]) < better {
+            self.start.write(code);
+        } else {
             self.write(code);
         }
-    }
-
-    /// The value of a code to start from; `None` where it is zero or has too many coefficients.
-    #[inline(always)]
-    fn value_of(&mut self, code: &[T], rhs: &[T], shift: T) -> Option<f64> {
-        self.support.clear();
-        for_nonzeros(code, |k, _| self.support.push(k));
-        if self.support.is_empty() || self.support.len() > self.limit {
-            return None;
-        }
-        let mut value = 0.0;
-        for (at, &k) in self.support.iter().enumerate() {
-            let column = self.gram.column(k);
-            let others = self.support[..at].iter().map(|&l| column[l].wide() * code[l].wide());
-            let image = 2.0 * others.sum::<f64>();
-            let own = code[k].wide();
-            let square = column[k].wide() + shift.wide();
-            value += own * (image + square * own - 2.0 * rhs[k].wide());
-        }
-        Some(value)
     }
 
     /// Chooses atoms; returns the value that is reached.
@@ -317,17 +301,6 @@ impl<T: Real> Best<T> {
         let first = halve(places, |a, b| if a < b { a } else { b });
         (first.wide() as usize, top)
     }
-}
-
-/// All lanes by a rule for two of them: in four steps, one after the other would take fifteen.
-#[inline(always)]
-fn halve<T: Real>(mut lanes: [T; LANES], rule: impl Fn(T, T) -> T) -> T {
-    for half in [8, 4, 2, 1] {
-        for lane in 0..half {
-            lanes[lane] = rule(lanes[lane], lanes[lane + half]);
-        }
-    }
-    lanes[0]
 }
 
 /// The place and size of the largest weighted absolute value, the first of equals.

@@ -18,14 +18,13 @@ pub(crate) use begin::GRAPH_NOT_USED;
 pub use holder::{FIRST_CODES, FirstCodes, Global, Holder, Holding, Weights};
 pub use knobs::{CouplingKnobs, CouplingSetters};
 
-use self::accelerate::overshoot;
 use super::{
     Dictionary, Given, Halt, Limits, Measured, Objective, Sizes, SolverKnobs, Start, Step, Stop,
     Turns,
 };
 use crate::classifier::{ActivePoints, Ballot, MarginKnobs};
 use crate::codes::Coder;
-use crate::dictionary::{Statistics, Update};
+use crate::dictionary::{Statistics, Update, overshoot};
 use crate::graph::{GraphKnobs, Laplacian};
 use crate::knobs::AutoOr;
 use crate::{Matrix, Real, Result};
@@ -228,7 +227,8 @@ impl<T: Real> Alternation<'_, T> {
         let Global { atoms, gram, .. } = &mut self.global;
         let before = atoms.clone();
         self.atoms_update.update(atoms, statistics, radius);
-        let further = overshoot(&before, atoms, statistics, radius, self.terms.reconstruction);
+        let allowed = self.terms.reconstruction;
+        let further = overshoot(&before, atoms, statistics, radius, allowed);
         // No later iteration corrects an overshoot in the last one.
         match further.filter(|_| !is_last) {
             Some(further) => (*atoms, *gram) = further,

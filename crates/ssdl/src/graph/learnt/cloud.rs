@@ -4,8 +4,7 @@
 //! Only differences are used as distances, so a pair always has the same distance, twins are at
 //! exactly zero, and both ends of a pair agree to the bit.
 
-use crate::graph::neighbours::squared_distance;
-use crate::matrix::{Matrix, View, squared_norm};
+use crate::matrix::{Matrix, View, squared_distance, squared_norm};
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Error, Real, Result};

@@ -1,9 +1,8 @@
 //! Samples in cells, so that a new sample is compared with those of the nearest cells only.
 
-use super::super::neighbours::squared_distance;
 use super::measure::squared;
 use super::sketch::{Sketcher, Sketches};
-use crate::matrix::{Matrix, View, squared_norm};
+use crate::matrix::{Matrix, View, squared_distance, squared_norm};
 use crate::random::place;
 use crate::threads::Loops;
 use crate::wide::wide;

@@ -12,8 +12,7 @@ mod lists;
 mod measure;
 mod sketch;
 
-use super::neighbours::squared_distance;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, squared_distance};
 use crate::stop::Armed;
 use crate::threads::Loops;
 use crate::wide::wide;
