@@ -139,7 +139,7 @@ mod tests {
             (b"P2 2 1 9 1 10", "above the largest number, 9"),
             (b"P1 2 1 12", "a pixel is missing"),
         ] {
-            let error = decoded(bytes).unwrap_err();
+            let error = decoded(bytes).expect_err(reason);
             assert!(error.contains(reason), "`{reason}` is not in `{error}`");
         }
     }

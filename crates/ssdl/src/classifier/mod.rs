@@ -36,6 +36,7 @@ pub use left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 pub use membership::{Shares, best, memberships};
 pub use mixture::{Member, MemberRule, mixture_weights};
 pub use outlook::Outlook;
+pub(crate) use outlook::votes_for_classes;
 pub use prior::Prior;
 pub use residual::Residual;
 pub use ridge::ridge;

@@ -6,7 +6,7 @@
 //! would only repeat mistakes, and the ridge is the one that foretells labels best.
 
 use super::left_out::{LeftOut, left_out, nearest_left_out};
-use super::{MarginKnobs, Prior, Voting, best, ridge};
+use super::{LinearClassifier, MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
 use crate::samples::{Held, Labels};
@@ -54,6 +54,22 @@ impl Outlook {
         samples: Held<'_, T>,
         labels: &Labels,
     ) -> Result<Self> {
+        let elect = |classifier: &LinearClassifier<T>| {
+            Ok(votes_for_classes(classifier, samples, &labels.unlabelled()))
+        };
+        let counts = (labels.len(), labels.n_labelled());
+        Self::among(knobs, samples, labels, counts, &elect)
+    }
+
+    /// The same where these samples stand for more: with the number of all samples and of all labels, and with how
+    /// many of all unlabelled samples a classifier puts into each class.
+    pub(crate) fn among<T: Real>(
+        knobs: &MarginKnobs,
+        samples: Held<'_, T>,
+        labels: &Labels,
+        (all, labelled): (usize, usize),
+        elect: &dyn Fn(&LinearClassifier<T>) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
         if knobs.voting == Voting::Paper {
             let prior = Prior::Even.shares(labels)?;
             return Ok(Self { strength: knobs.rho(), vote: 1.0, prior, balance: 0.0 });
@@ -72,32 +88,19 @@ impl Outlook {
         let found = least.as_ref().map_or(paper, |one| one.strength);
         let vote = match knobs.unlabelled_weight {
             AutoOr::Exactly(weight) => weight,
-            AutoOr::Auto => vote_by_counts(labels.len(), labels.n_labelled()) * trust,
+            AutoOr::Auto => vote_by_counts(all, labelled) * trust,
         };
         let prior = match knobs.prior {
-            Prior::Estimated => {
-                estimated(samples, labels, found, least.map_or(0.0, |one| one.skill))?
+            Prior::Estimated if all > labelled => {
+                let classifier = even_ridge(&known, labels, found)?;
+                let skill = least.map_or(0.0, |one| one.skill);
+                shares_of(elect(&classifier)?, &labels.counts(), skill)
             }
+            Prior::Estimated => Prior::Even.shares(labels)?,
             given => given.shares(labels)?,
         };
         let strength = paper.powf(trust) * found.powf(1.0 - trust);
         Ok(Self { strength, vote, prior, balance: knobs.balance })
-    }
-
-    /// The same where these labels are those of a sample: with the number of all samples, and how many of
-    /// them are labelled.
-    pub(crate) fn among(
-        mut self,
-        knobs: &MarginKnobs,
-        labels: &Labels,
-        (all, labelled): (usize, usize),
-    ) -> Self {
-        let is_found = knobs.voting == Voting::Measured && knobs.unlabelled_weight == AutoOr::Auto;
-        if is_found && (all, labelled) != (labels.len(), labels.n_labelled()) {
-            let trust = self.vote / vote_by_counts(labels.len(), labels.n_labelled());
-            self.vote = vote_by_counts(all, labelled) * trust;
-        }
-        self
     }
 }
 
@@ -107,35 +110,46 @@ fn vote_by_counts(all: usize, labelled: usize) -> f64 {
     (MAX_RATIO * labelled as f64 / open).min(1.0)
 }
 
-/// The class shares of unlabelled samples as a ridge classifier sees them that was fitted with all
-/// classes counting alike; so they do not depend on how many labels each class happens to have.
-fn estimated<T: Real>(
-    samples: Held<'_, T>,
+/// A ridge classifier of samples that was fitted with all classes counting alike; so what it finds does not depend
+/// on how many labels each class happens to have.
+fn even_ridge<T: Real>(
+    known: &Matrix<T>,
     labels: &Labels,
     strength: f64,
-    skill: f64,
-) -> Result<Vec<f64>> {
+) -> Result<LinearClassifier<T>> {
     let counts = labels.counts();
-    let open = labels.unlabelled();
-    if open.is_empty() {
-        return Prior::Even.shares(labels);
-    }
-    let present: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
-    let n_present = present.len();
+    let n_present = counts.iter().filter(|count| **count > 0).count();
     let even = labels.n_labelled() as f64 / n_present as f64;
     let classes = labels.known_classes();
     let weights: Vec<T> = classes.iter().map(|&class| T::of(even / counts[class] as f64)).collect();
-    let known = samples.select(&labels.labelled());
-    let mut classifier = ridge(&known, &classes, &weights, counts.len(), T::of(strength))?;
+    let mut classifier = ridge(known, &classes, &weights, counts.len(), T::of(strength))?;
     classifier.silence_absent(&counts);
-    // One vote more for each class: none is expected to be missing.
-    let mut votes: Vec<f64> = counts.iter().map(|&count| f64::from(u8::from(count > 0))).collect();
+    Ok(classifier)
+}
+
+/// How many of the chosen samples a classifier puts into each class.
+pub(crate) fn votes_for_classes<T: Real>(
+    classifier: &LinearClassifier<T>,
+    samples: Held<'_, T>,
+    chosen: &[usize],
+) -> Vec<f64> {
+    let mut votes = vec![0.0; classifier.bias.len()];
     // A part at a time: all of them would be a second copy of the samples.
-    for part in open.chunks(SCORED) {
+    for part in chosen.chunks(SCORED) {
         let scores = classifier.scores(&samples.select(part));
         scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
     }
-    let n_open = open.len() as f64;
+    votes
+}
+
+/// The class shares of unlabelled samples that so many votes speak for: as far as they differ by more than what a
+/// classifier of this skill gets wrong.
+fn shares_of(mut votes: Vec<f64>, counts: &[usize], skill: f64) -> Vec<f64> {
+    let n_open: f64 = votes.iter().sum();
+    let present: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
+    let n_present = present.len();
+    // One vote more for each class: none is expected to be missing.
+    present.iter().for_each(|&class| votes[class] += 1.0);
     let shares: Vec<f64> =
         present.iter().map(|&class| votes[class] / (n_open + n_present as f64)).collect();
     let spread: f64 =
@@ -146,5 +160,5 @@ fn estimated<T: Real>(
     let power = (1.0 - noise / spread.max(noise)).max(0.0);
     present.iter().for_each(|&class| votes[class] = votes[class].powf(power));
     let sum: f64 = votes.iter().sum();
-    Ok(votes.into_iter().map(|count| count / sum).collect())
+    votes.into_iter().map(|count| count / sum).collect()
 }

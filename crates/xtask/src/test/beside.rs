@@ -118,6 +118,6 @@ mod tests {
             run.status(Command::new("echo").arg("1 passed, 2 failed in 3 s"))?;
             Err("it failed".into())
         });
-        assert_eq!(taken.result.unwrap_err(), "1 passed, 2 failed in 3 s\nit failed");
+        assert_eq!(taken.result, Err("1 passed, 2 failed in 3 s\nit failed".to_owned()));
     }
 }

@@ -180,10 +180,13 @@ impl Coupled<'_> {
         let voting = Voting::Paper;
         let fallback = MarginKnobs { discrimination: 0.0, voting, ..MarginKnobs::new() };
         let knobs = self.classes.unwrap_or(&fallback);
-        let mut outlook = Outlook::of_held(knobs, samples, labels)?;
-        if let Some(crew) = given.crew {
-            outlook = outlook.among(knobs, labels, crew.counts());
-        }
+        let outlook = match given.crew {
+            Some(crew) => {
+                let elect = |classifier: &_| parts::elect(crew, classifier);
+                Outlook::among(knobs, samples, labels, crew.counts(), &elect)?
+            }
+            None => Outlook::of_held(knobs, samples, labels)?,
+        };
         let strength = outlook.strength;
         // Parts know the weights of their samples: what they are told is the same for all of a class.
         let weights = match given.crew {

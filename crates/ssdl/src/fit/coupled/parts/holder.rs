@@ -120,12 +120,7 @@ impl<'a, T: Real> Parts<'a, T> {
         step: &Step<T>,
         read: impl Fn(&mut Reader<'_>) -> Result<R>,
     ) -> Result<Vec<R>> {
-        let round = Round { exchanges: step.exchanges(), changes: step.changes() };
-        let replies = self.crew.step(&step.to_bytes(), round)?;
-        if replies.len() != self.crew.n_parts() {
-            return Err(damaged());
-        }
-        replies.iter().map(|reply| read(&mut Reader::new(reply))).collect()
+        ask(self.crew, step, read)
     }
 
     /// The result of a step; the first failure is kept for [`check`](Holder::check), and after it nothing is
@@ -278,6 +273,33 @@ impl<'a, T: Real> Parts<'a, T> {
         }
         Ok(codes)
     }
+}
+
+/// Sends a step to all parts and reads their replies.
+fn ask<T: Real, R>(
+    crew: &dyn Crew,
+    step: &Step<T>,
+    read: impl Fn(&mut Reader<'_>) -> Result<R>,
+) -> Result<Vec<R>> {
+    let round = Round { exchanges: step.exchanges(), changes: step.changes() };
+    let replies = crew.step(&step.to_bytes(), round)?;
+    if replies.len() != crew.n_parts() {
+        return Err(damaged());
+    }
+    replies.iter().map(|reply| read(&mut Reader::new(reply))).collect()
+}
+
+/// How many of all unlabelled samples a classifier of samples puts into each class.
+pub(in super::super) fn elect<T: Real>(
+    crew: &dyn Crew,
+    classifier: &LinearClassifier<T>,
+) -> Result<Vec<f64>> {
+    let step = Step::Election { classifier: classifier.clone() };
+    let mut votes = vec![0.0; classifier.bias.len()];
+    for reply in ask(crew, &step, |from| from.list::<f64>())? {
+        votes.iter_mut().zip(reply).for_each(|(sum, count)| *sum += count);
+    }
+    Ok(votes)
 }
 
 impl<T: Real> Holder<T> for Parts<'_, T> {

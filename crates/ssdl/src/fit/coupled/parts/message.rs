@@ -25,6 +25,8 @@ pub(super) struct Task<T> {
 
 /// A step; what it replies is written beside it.
 pub(super) enum Step<T> {
+    /// Before the first codes: how many of the unlabelled samples this classifier of samples puts into each class.
+    Election { classifier: LinearClassifier<T> },
     /// First codes. Nothing.
     Begin { atoms: Matrix<T>, rule: VoteRule<T>, sparsity: f64 },
     /// The votes of unlabelled samples, and their weights.
@@ -182,6 +184,10 @@ impl<T: Real> Step<T> {
             }
             Self::Kept => out.count(10),
             Self::Votes => out.count(11),
+            Self::Election { classifier } => {
+                out.count(13);
+                write_classifier(classifier, &mut out);
+            }
         }
         out.into_bytes()
     }
@@ -217,6 +223,7 @@ impl<T: Real> Step<T> {
                 2 => Enter::Back,
                 _ => return Err(damaged()),
             }),
+            13 => Self::Election { classifier: read_classifier(&mut from)? },
             _ => return Err(damaged()),
         })
     }

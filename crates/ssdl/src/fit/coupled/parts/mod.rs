@@ -17,7 +17,7 @@ mod wire;
 
 pub use crew::{Crew, InProcess, Round};
 pub use cuts::Cuts;
-pub(super) use holder::{Parts, earlier};
+pub(super) use holder::{Parts, earlier, elect};
 pub use part::{Part, PartGraph, Place};
 pub use rows::Rows;
 pub(crate) use rows::number_locally;

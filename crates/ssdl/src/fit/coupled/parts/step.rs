@@ -5,7 +5,9 @@ use super::part::Part;
 use super::rows::Ties;
 use super::state::{State, VoteRule};
 use super::wire::Writer;
-use crate::classifier::{Active, ActivePoints, LinearClassifier, Shares, best, margin};
+use crate::classifier::{
+    Active, ActivePoints, LinearClassifier, Shares, best, margin, votes_for_classes,
+};
 use crate::codes::{Coding, Margin, Quadratic};
 use crate::dictionary::{Statistics, squared_residuals, worst_of};
 use crate::fit::coupled::accelerate::extrapolate;
@@ -44,6 +46,12 @@ impl<T: Real> Part<T> {
         if let Step::Begin { atoms, rule, sparsity } = step {
             return Ok((Some(self.begin(&atoms, rule, sparsity).to_bytes()), reply.into_bytes()));
         }
+        if let Step::Election { classifier } = step {
+            let is_open = |&at: &usize| self.assigned[at].is_none();
+            let open: Vec<usize> = (0..self.assigned.len()).filter(is_open).collect();
+            reply.list(&votes_for_classes(&classifier, (&self.samples).into(), &open));
+            return Ok((None, reply.into_bytes()));
+        }
         let mut state = State::<T>::from_bytes(state)?;
         let halo = match step.exchanges() {
             true => self.halo(incoming, state.codes.rows())?,
@@ -55,7 +63,7 @@ impl<T: Real> Part<T> {
 
     fn take(&self, step: Step<T>, state: &mut State<T>, halo: &Matrix<T>, reply: &mut Writer) {
         match step {
-            Step::Begin { .. } => {}
+            Step::Begin { .. } | Step::Election { .. } => {}
             Step::Votes => {
                 let ballot = state.rule.ballot(&self.assigned, self.weights.as_deref());
                 let (votes, weights) = ballot.votes(&state.scores, &self.assigned);
