@@ -86,6 +86,21 @@ def test_a_fit_on_workers_is_nearly_the_local_one(distributed, local, data):
     assert abs(here - there) <= 0.003
 
 
+def test_a_sample_on_the_driver_changes_nothing_but_the_model_that_is_kept(
+    client, data, monkeypatch
+):
+    X, y, _ = data
+    parameters = PARAMETERS | {"prepare": "scale=5", "neighbours": "exact"}
+    here = ssdl.SSDLGA(**parameters).fit(X, y)
+    monkeypatch.setattr(_division, "ALL_UP_TO", 600)
+    monkeypatch.setattr(_division, "LANDMARKS", 100)
+    there = DaskSSDLGA(client, n_parts=1, **parameters).fit(chunked(X), chunked(y))
+    kept = there.to_local()
+    assert len(kept.transduction_) < 300 < len(there.transduction_)
+    assert kept.objective_["total"] == pytest.approx(here.objective_["total"], rel=1e-5)
+    assert np.mean(there.transduction_ == here.transduction_) > 0.998
+
+
 def test_the_same_parts_give_the_same_bits_on_any_number_of_workers(distributed, data):
     X, y, _ = data
     with cluster(4) as workers, Client(workers) as other:

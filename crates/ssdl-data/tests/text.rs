@@ -144,8 +144,8 @@ fn columns_that_are_no_features_are_ignored() {
     assert_eq!(table.features.as_slice(), [3.0, 4.0], "samples to predict may come without it");
 
     for (columns, part) in [
-        ([Column::from("ID")], "column `ID` cannot be ignored: the columns are id, a, note"),
-        ([Column::Index(9)], "column 9 cannot be ignored: the columns are id, a, note"),
+        ([Column::from("ID")], "column `ID` cannot be ignored: the columns are `id`, `a`, `note`"),
+        ([Column::Index(9)], "column 9 cannot be ignored: the columns are `id`, `a`, `note`"),
         ([Column::from("kind")], "cannot be ignored: it has the labels"),
     ] {
         let error = csv(text, &ignoring(&columns, label("kind"))).unwrap_err().to_string();
