@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use ssdl::{Matrix, Real};
 
 use crate::array::{Array, Kind, Order, byte_len, image};
-use crate::{Format, ReadOptions, idx, npy};
+use crate::{Format, ReadOptions, idx, npy, tensors};
 
 /// Enough of a file to read its header.
 const HEAD: usize = 4096;
@@ -34,8 +34,8 @@ pub(crate) struct Head {
     pub len: usize,
 }
 
-/// The samples of an NPY or IDX file, packed or not, in this precision; the numbers are those of
-/// [`read`](crate::read), the memory that of the result.
+/// The samples of an NPY or IDX file, or of a safetensors file with one tensor, packed or not, in this
+/// precision; the numbers are those of [`read`](crate::read), the memory that of the result.
 ///
 /// `None` for every other file, and for one in which something is wrong or unusual: damaged, text,
 /// not finite, the first axis fastest, a column of labels. [`read`](crate::read) reads those, or says
@@ -43,7 +43,7 @@ pub(crate) struct Head {
 #[must_use]
 pub fn read_blocks<T: Real>(path: impl AsRef<Path>, options: &ReadOptions) -> Option<Block<T>> {
     let path = path.as_ref();
-    if options.label_column.is_some() {
+    if options.label_column.is_some() || options.features_array.is_some() {
         return None;
     }
     let mut file = File::open(path).ok()?;
@@ -63,6 +63,7 @@ pub fn read_blocks<T: Real>(path: impl AsRef<Path>, options: &ReadOptions) -> Op
     let header = match named.or_else(|| Format::from_magic(&head))? {
         Format::Npy => npy::head(&head)?,
         Format::Idx => idx::head(&head)?,
+        Format::Safetensors => tensors::head(&head)?,
         _ => return None,
     };
     let declared = byte_len(&header.shape, header.kind)?.checked_add(header.len)? as u64;

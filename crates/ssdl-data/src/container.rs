@@ -12,6 +12,11 @@ const FEATURES: [&str; 6] = ["X", "x", "data", "features", "fea", "arr_0"];
 /// Names under which labels are usually saved.
 const LABELS: [&str; 6] = ["y", "Y", "labels", "label", "target", "gnd"];
 
+/// Whether labels are usually saved under this name.
+pub(crate) fn is_label(name: &str) -> bool {
+    LABELS.contains(&name)
+}
+
 /// A file of named arrays.
 pub(crate) trait Container {
     /// The names, in the order of the file if it has one.

@@ -229,3 +229,48 @@ fn a_damaged_file_is_left_to_the_reader_that_names_the_damage() {
     assert!(read_blocks::<f32>(&path, &options).is_none());
     assert!(read(&path, &options).unwrap_err().to_string().contains("sample 3"));
 }
+
+#[test]
+fn a_single_tensor_is_read_in_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.safetensors");
+    let numbers: Vec<f32> = (0..3000 * 700).map(|at| (at % 977) as f32 * 0.25).collect();
+    let data: Vec<u8> = numbers.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let options = ReadOptions::default();
+    let tensor = |shape: &str, end: usize| {
+        format!(r#"{{"dtype":"F32","shape":{shape},"data_offsets":[0,{end}]}}"#)
+    };
+    let write = |header: String, data: &[u8]| {
+        let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat();
+        std::fs::write(&path, bytes).unwrap();
+    };
+    let whole = tensor("[3000,700]", data.len());
+    for header in [
+        format!(r#"{{"__metadata__":{{"by":"hand"}},"X":{whole}}}"#),
+        format!(r#"{{"anything":{}}}   "#, tensor("[3000,70,10]", data.len())),
+    ] {
+        write(header, &data);
+        let (block, table) = (read_blocks::<f32>(&path, &options).unwrap(), read(&path, &options));
+        let table = table.unwrap();
+        assert_eq!((block.features, block.image), (table.features.cast(), table.image));
+        let named = ReadOptions { features_array: Some("X".into()), ..ReadOptions::default() };
+        assert!(read_blocks::<f32>(&path, &named).is_none());
+    }
+    let short = &data[..data.len() - 4];
+    for (header, data) in [
+        (format!(r#"{{"y":{whole}}}"#), &data[..]),
+        (format!(r#"{{"X":{whole}}}"#), short),
+        (format!(r#"{{"X":{}}}"#, tensor("[3000,700]", short.len())), short),
+        (format!(r#"{{"X":{}}}"#, tensor("[3000,700]", short.len())), &data[..]),
+        (format!(r#"{{"X":{}}}"#, tensor("[0,700]", 0)), &[]),
+        ("{}".to_owned(), &[]),
+        ("[]".to_owned(), &[]),
+        ("{".to_owned(), &data[..]),
+    ] {
+        write(header.clone(), data);
+        assert!(read_blocks::<f32>(&path, &options).is_none(), "{header}");
+        assert!(read(&path, &options).is_err(), "{header}");
+    }
+    std::fs::write(&path, u64::MAX.to_le_bytes()).unwrap();
+    assert!(read_blocks::<f32>(&path, &options).is_none());
+}
