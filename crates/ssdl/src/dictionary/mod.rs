@@ -23,7 +23,7 @@ pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
 pub use ksvd::{Ksvd, replace_weak};
-pub(crate) use overshoot::{overshoot, update_past};
+pub(crate) use overshoot::update_past;
 pub use recursive::{Part, Recursive};
 pub use ridge::Ridge;
 pub use smooth::Smooth;

@@ -11,7 +11,7 @@ const SHARE: f64 = 0.6;
 
 /// Atoms past the minimiser on the way from `before`, with their Gram matrix, or `None` if the codes fit them
 /// worse than `allowed`: a ball may bend the step.
-pub(crate) fn overshoot<T: Real>(
+fn overshoot<T: Real>(
     before: &Matrix<T>,
     atoms: &Matrix<T>,
     statistics: &Statistics<T>,
@@ -28,17 +28,18 @@ pub(crate) fn overshoot<T: Real>(
     (statistics.value(&further, &gram) <= allowed).then_some((further, gram))
 }
 
-/// Updates atoms in the unit ball and their Gram matrix; past the minimiser where that does not raise the
-/// objective, but for the last time, which no later codes follow.
+/// Updates atoms in the ball of this radius and their Gram matrix; past the minimiser where that does not raise
+/// the objective, but for the last time, which no later codes follow.
 pub(crate) fn update_past<T: Real>(
-    update: &impl Update<T>,
+    update: &dyn Update<T>,
     (atoms, gram): (&mut Matrix<T>, &mut Matrix<T>),
     statistics: &Statistics<T>,
+    radius: T,
     is_last: bool,
 ) {
     let (before, allowed) = (atoms.clone(), statistics.value(atoms, gram));
-    update.update(atoms, statistics, T::one());
-    let further = || overshoot(&before, atoms, statistics, T::one(), allowed);
+    update.update(atoms, statistics, radius);
+    let further = || overshoot(&before, atoms, statistics, radius, allowed);
     match (!is_last).then(further).flatten() {
         Some(further) => (*atoms, *gram) = further,
         None => *gram = atoms.gram(),
@@ -72,7 +73,7 @@ mod tests {
         let start = Matrix::from_fn(4, 2, |i, k| if i == k { 0.5 } else { 0.0 });
         let updated = |is_last: bool| {
             let (mut atoms, mut gram) = (start.clone(), start.gram());
-            update_past(&block, (&mut atoms, &mut gram), &statistics, is_last);
+            update_past(&block, (&mut atoms, &mut gram), &statistics, 1.0, is_last);
             assert_eq!(gram, atoms.gram());
             let value = statistics.value(&atoms, &gram);
             (atoms, value)

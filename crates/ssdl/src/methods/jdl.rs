@@ -124,7 +124,7 @@ impl Learner for Jdl {
             turns.done(Step::Codes, objective(residual, &weights, &of_known))?;
             weights = targets.fit_with(&of_known, &classes, &moments)?;
             turns.done(Step::Classifier, objective(residual, &weights, &of_known))?;
-            update_past(&block, (&mut atoms, &mut gram), &all, turns.is_last());
+            update_past(&block, (&mut atoms, &mut gram), &all, T::one(), turns.is_last());
             if unused.revive(&mut atoms, &all.moments, (&known, &of_known), (&rest, &of_rest)) {
                 gram = atoms.gram();
             }

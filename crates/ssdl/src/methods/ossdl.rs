@@ -251,7 +251,7 @@ impl<T: Real> Online<T> {
     /// Moves atoms and classifier to what the sums say, or atoms past it.
     fn follow(&mut self, exactly: bool) -> Result<()> {
         let block = Block { sweeps: 1, tolerance: 0.0, nonnegative: false };
-        update_past(&block, (&mut self.atoms, &mut self.gram), &self.sums, exactly);
+        update_past(&block, (&mut self.atoms, &mut self.gram), &self.sums, T::one(), exactly);
         self.weights = self.targets.fit_sums(&self.known.0, &self.known.1)?;
         Ok(())
     }

@@ -318,7 +318,7 @@ impl<'a, T: Real> State<'a, T> {
         let moments = &statistics.moments;
         self.dead = (0..moments.columns()).filter(|&k| moments.column(k)[k] == T::zero()).count();
         let update = Ridge { weight: self.prior };
-        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, is_last);
+        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, T::one(), is_last);
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
         let Self { norms, gram, correlations, codes, .. } = self;
         self.residuals = residuals(norms, gram, correlations, codes);

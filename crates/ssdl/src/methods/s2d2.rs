@@ -225,7 +225,13 @@ impl<'a, T: Real> State<'a, T> {
         let (both, own) = (of(&|p| p * p + (1.0 - p) * (1.0 - p)), of(&|p| p * p));
         self.statistics = self.blocks.statistics(self.samples, &self.codes, (&both, &own), true);
         let update = Block { sweeps: 3, tolerance: 1e-4, nonnegative: false };
-        update_past(&update, (&mut self.atoms, &mut self.gram), &self.statistics, is_last);
+        update_past(
+            &update,
+            (&mut self.atoms, &mut self.gram),
+            &self.statistics,
+            T::one(),
+            is_last,
+        );
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
         self.measure();
     }

@@ -287,7 +287,7 @@ impl<'a, T: Real> State<'a, T> {
             };
             let moments = Matrix::of_product(part.view(), own.codes.transposed());
             let statistics = Statistics { moments, correlations, energy: 0.0 };
-            update_past(&update, (&mut own.atoms, &mut own.gram), &statistics, is_last);
+            update_past(&update, (&mut own.atoms, &mut own.gram), &statistics, T::one(), is_last);
         }
         self.refresh();
         for own in self.classes.iter_mut().filter(|own| own.has_atoms()) {

@@ -138,7 +138,7 @@ impl Learner for SspDl {
             solver.code(fixed, &mut codes);
             sums = Statistics::of(samples, &codes, energy);
             turns.done(Step::Codes, measure(&sums, &atoms, &gram, &codes))?;
-            update_past(&update, (&mut atoms, &mut gram), &sums, turns.is_last());
+            update_past(&update, (&mut atoms, &mut gram), &sums, T::one(), turns.is_last());
             correlations = Matrix::of_product(atoms.transposed(), samples.view());
             turns.done(Step::Dictionary, measure(&sums, &atoms, &gram, &codes))
         })?;

@@ -188,7 +188,7 @@ impl<'a, T: Real> State<'a, T> {
             energy: 0.0,
         };
         let update = Block { sweeps: 2, tolerance: 1e-4, nonnegative: false };
-        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, is_last);
+        update_past(&update, (&mut self.atoms, &mut self.gram), &statistics, T::one(), is_last);
         self.correlations = Matrix::of_product(self.atoms.transposed(), self.samples.view());
         self.images.set_product(self.gram.view(), self.codes.view());
         self.measure();

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::classifier::{ActivePoints, Ballot, MarginKnobs};
 use crate::codes::Coder;
-use crate::dictionary::{Statistics, Update, overshoot};
+use crate::dictionary::{Statistics, Update, update_past};
 use crate::graph::{GraphKnobs, Laplacian};
 use crate::knobs::AutoOr;
 use crate::{Matrix, Real, Result};
@@ -225,15 +225,7 @@ impl<T: Real> Alternation<'_, T> {
         let solver = self.coupled.solver;
         let radius = T::of(solver.atom_norm);
         let Global { atoms, gram, .. } = &mut self.global;
-        let before = atoms.clone();
-        self.atoms_update.update(atoms, statistics, radius);
-        let allowed = self.terms.reconstruction;
-        let further = overshoot(&before, atoms, statistics, radius, allowed);
-        // No later iteration corrects an overshoot in the last one.
-        match further.filter(|_| !is_last) {
-            Some(further) => (*atoms, *gram) = further,
-            None => *gram = atoms.gram(),
-        }
+        update_past(&*self.atoms_update, (atoms, gram), statistics, radius, is_last);
         let moments = &statistics.moments;
         if solver.revive {
             let (dead, revived) = self.holder.revive(atoms, moments, radius);

@@ -297,6 +297,9 @@ pub(in super::super) fn elect<T: Real>(
     let step = Step::Election { classifier: classifier.clone() };
     let mut votes = vec![0.0; classifier.bias.len()];
     for reply in ask(crew, &step, |from| from.list::<f64>())? {
+        if reply.len() != votes.len() {
+            return Err(damaged());
+        }
         votes.iter_mut().zip(reply).for_each(|(sum, count)| *sum += count);
     }
     Ok(votes)
