@@ -449,7 +449,7 @@ def test_fifty_thousand_images_open_within_two_seconds(serve, shown_to, tmp_path
         sheet = shown_to(server.address)
         return server, sheet, time.monotonic() - started
 
-    # The browser takes its time, too, and more on a machine that is busy: one of three times is enough.
+    # The browser takes its time, too, more on a busy machine: one of three times is enough.
     _, _, usual = opened("few")
     for turn in range(3):
         server, sheet, taken = opened("many", turn)

@@ -138,7 +138,15 @@ GROUPS = {
         *("start_iterations", "exact", "scale_updates", "folds"),
     ),
     "the run": (
-        *("sparse_output", "memory_limit", "scratch", "device", "random_state", "n_jobs", "verbose"),
+        *(
+            "sparse_output",
+            "memory_limit",
+            "scratch",
+            "device",
+            "random_state",
+            "n_jobs",
+            "verbose",
+        ),
     ),
 }
 # Classes that are compared with each other.

@@ -49,7 +49,9 @@ THE_OTHERS = {each.__name__ for each in CLASSES} - set(OF_EACH_KIND)
 
 
 def pytest_addoption(parser):
-    words = "leave out what is the same with every version of scikit-learn and NumPy, and most methods"
+    words = (
+        "leave out what is the same with every version of scikit-learn and NumPy, and most methods"
+    )
     parser.addoption("--other-versions", action="store_true", help=words)
 
 
@@ -61,7 +63,9 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--other-versions"):
-        is_left_out = {item: bool(THE_OTHERS & set(re.findall(r"\w+", item.name))) for item in items}
+        is_left_out = {
+            item: bool(THE_OTHERS & set(re.findall(r"\w+", item.name))) for item in items
+        }
         config.hook.pytest_deselected(items=[item for item in items if is_left_out[item]])
         items[:] = [item for item in items if not is_left_out[item]]
 

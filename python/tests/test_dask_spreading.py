@@ -12,13 +12,13 @@ from ssdl import errors
 
 pytest.importorskip("distributed")
 from distributed import Client  # noqa: E402
+
+from ssdl._crew import DaskCrew  # noqa: E402
+from ssdl.dask import DaskLabelSpreading  # noqa: E402
 from test_dask import chunked as in_chunks  # noqa: E402
 from test_dask import client as client  # noqa: E402
 from test_dask import cluster  # noqa: E402
 from test_dask import data as every  # noqa: E402, F401
-
-from ssdl._crew import DaskCrew  # noqa: E402
-from ssdl.dask import DaskLabelSpreading  # noqa: E402
 
 pytestmark = [
     pytest.mark.xdist_group("dask"),

@@ -7,11 +7,10 @@ import ssdl
 from ssdl import errors
 
 pytest.importorskip("distributed")
+from ssdl.dask import DaskLabelSpreading, DaskSSDLGA  # noqa: E402
 from test_dask import QUICK, chunked  # noqa: E402
 from test_dask import client as client  # noqa: E402
 from test_dask import data as data  # noqa: E402
-
-from ssdl.dask import DaskLabelSpreading, DaskSSDLGA  # noqa: E402
 
 pytestmark = [
     pytest.mark.xdist_group("dask"),

@@ -24,10 +24,11 @@ use failure::{Failure, Outcome};
 
 /// Runs the program with the words of a command line, its own name first; gives back the exit code.
 ///
-/// It takes over Ctrl-C and the messages of panics: call it once, from a process that does nothing
-/// else.
+/// It takes over Ctrl-C, the messages of panics and the settings of the allocator: call it once, from a process that
+/// does nothing else.
 pub fn run(words: Vec<OsString>) -> u8 {
     args::remember(words);
+    memory::give_back_what_is_freed();
     std::panic::set_hook(Box::new(ask_for_a_report));
     // The hook has printed the message; only the exit code is left.
     catch_unwind(AssertUnwindSafe(start)).unwrap_or(1)

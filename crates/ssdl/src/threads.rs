@@ -1,18 +1,24 @@
 //! Running work in a fixed number of threads, and loops that all of them share.
 
+use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of items that a thread takes from a loop at once.
 const RUN: usize = 256;
 /// At first a thread takes one in this many of the items that are its share.
 const RUNS: usize = 4;
+/// Threads that are started where more are asked for and there are fewer cores: a million of them would bring down the
+/// machine.
+const MOST: usize = 64;
 
 /// Runs `work` with `n_threads` threads (0: those of the pool that the caller is in, else one per
-/// core).
+/// core), though with no more than 64 or one per core.
 ///
 /// The pool lives only as long as the call, so nothing survives a fork; results do not depend on
 /// the number of threads. If the system refuses to start threads, the work runs in the caller's.
 pub fn run<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let n_threads = n_threads.min(cores.max(MOST));
     if n_threads == 0 && rayon::current_thread_index().is_some() {
         return work();
     }
@@ -228,6 +234,13 @@ mod tests {
             assert_eq!(values, Vec::from_iter(0..count), "{threads} threads");
             assert_eq!(doubled, Vec::from_iter((0..count).map(|i| 2 * i)), "{threads} threads");
         }
+    }
+
+    #[test]
+    fn no_more_threads_are_started_than_a_machine_can_bear() {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        assert_eq!(run(usize::MAX, rayon::current_num_threads), cores.max(MOST));
+        assert_eq!(run(3, rayon::current_num_threads), 3);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod guarded;
 mod images;
 mod interrupt;
 mod labelling;
+mod memory;
 mod methods;
 mod predicting;
 mod refusals;
