@@ -30,7 +30,7 @@ pytestmark = [
 
 def mypy(paths, folder, path=None):
     """The lines with an error by file name, as mypy sees them."""
-    settings = ["--config-file", TYPED / "mypy.ini", "--cache-dir", folder / "mypy"]
+    settings = ["--config-file", TYPED / "mypy.ini", "--cache-dir", folder.parent / "mypy"]
     environment = dict(os.environ)
     environment.pop("MYPYPATH", None)
     if path is None and str(INSTALLED) not in site.getsitepackages():
