@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _labels
 from ._folds import blank
-from ._scoring import LabelledScorer, by_name, last_step, marker_of
+from ._scoring import LabelledScorer, by_name, marker_of, takes_unlabeled
 from ._sklearn import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from .errors import LabelsError
 
@@ -22,27 +22,6 @@ if TYPE_CHECKING:
 
 # Probabilities below are no longer told apart.
 SMALLEST = 1e-12
-
-
-def takes_unlabeled(estimator: object) -> bool:
-    """Whether a classifier learns from unlabelled samples; of a pipeline, the last step counts.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier.
-
-    Returns
-    -------
-    answer : bool
-        True for the classifiers of this package and of ``sklearn.semi_supervised``, and for
-        anything else with a parameter ``unlabeled``.
-    """
-    last = last_step(estimator)
-    inner = getattr(last, "estimator", None)
-    if hasattr(last, "unlabeled") or type(last).__module__.startswith("sklearn.semi_supervised"):
-        return True
-    return inner is not None and takes_unlabeled(inner)
 
 
 class Around(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

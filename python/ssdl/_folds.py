@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _check_method_params
 
 from . import _labels
 from ._request import caller
-from ._scoring import HeldOut, last_step, marker_of
+from ._scoring import HeldOut, last_step, marker_of, takes_unlabeled
 from ._sklearn import BaseCrossValidator
 from .errors import FitWarning, KnobError, LabelsError
 
@@ -215,15 +216,26 @@ def score_fold(
     scorers: dict[str, Scorer],
     fit_params: dict[str, Any] | None,
 ) -> tuple[dict[str, float], float]:
-    """Fit on all rows with the labels of a fold hidden: its scores by name, and the fit time."""
+    """Fit with the labels of a fold hidden: its scores by name, and the fit time."""
     hidden, rows = fold
     start = time.perf_counter()
-    estimator.fit(X, hidden, **(fit_params or {}))
+    fit_on_rows_it_takes(estimator, X, hidden, fit_params)
     seconds = time.perf_counter() - start
     truth = _labels.tidy(_labels.as_column(y)[rows])
     new = _safe_indexing(indexable(X)[0], rows)
     fitted = held_out(estimator, new, rows)
     return {name: float(score(fitted, new, truth)) for name, score in scorers.items()}, seconds
+
+
+def fit_on_rows_it_takes(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any] | None) -> Any:
+    """Fit on all rows, or on the labelled ones if the marker would be a class to the estimator."""
+    if takes_unlabeled(estimator):
+        return estimator.fit(X, y, **(fit_params or {}))
+    labels = _labels.read(y, marker_of(estimator))
+    known = np.flatnonzero(labels.indices >= 0)
+    samples = _safe_indexing(indexable(X)[0], known)
+    some = _check_method_params(X, fit_params or {}, indices=known)
+    return estimator.fit(samples, labels.classes[labels.indices[known]], **some)
 
 
 def held_out(estimator: Any, new: Any, rows: Whole) -> HeldOut:

@@ -27,7 +27,7 @@ class FewLabelSearch(Search[Estimator]):
     Parameters
     ----------
     estimator : estimator
-        A clone of it is fitted for each candidate and fold.
+        A clone of it is fitted for each candidate and fold, as by ``cross_val_hidden``.
     param_grid : dict or list of dict
         Values to try for each parameter, as in ``GridSearchCV``.
     cv : int or FewLabelSplit, default=5
@@ -126,7 +126,7 @@ class FewLabelRandomSearch(Search[Estimator]):
     Parameters
     ----------
     estimator : estimator
-        A clone of it is fitted for each candidate and fold.
+        A clone of it is fitted for each candidate and fold, as by ``cross_val_hidden``.
     param_distributions : dict or list of dict
         A list of values or a distribution of ``scipy.stats`` for each parameter, as in
         ``RandomizedSearchCV``.

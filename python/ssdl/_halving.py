@@ -37,7 +37,7 @@ class FewLabelHalvingSearch(Search[Estimator]):
     Parameters
     ----------
     estimator : estimator
-        A clone of it is fitted for each candidate and fold.
+        A clone of it is fitted for each candidate and fold, as by ``cross_val_hidden``.
     param_distributions : dict or list of dict
         Values to try for each parameter; distributions, too, if `n_candidates` is given.
     n_candidates : int or None, default=None

@@ -212,3 +212,24 @@ def marker_of(estimator: object) -> object:
     estimator = last_step(estimator)
     inner = getattr(estimator, "estimator", None)
     return marker_of(inner) if inner is not None else getattr(estimator, "unlabeled", None)
+
+
+def takes_unlabeled(estimator: object) -> bool:
+    """Whether a classifier learns from unlabelled samples; of a pipeline, the last step counts.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier.
+
+    Returns
+    -------
+    answer : bool
+        True for the classifiers of this package and of ``sklearn.semi_supervised``, and for
+        anything else with a parameter ``unlabeled``.
+    """
+    last = last_step(estimator)
+    inner = getattr(last, "estimator", None)
+    if hasattr(last, "unlabeled") or type(last).__module__.startswith("sklearn.semi_supervised"):
+        return True
+    return inner is not None and takes_unlabeled(inner)

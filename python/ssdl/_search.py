@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ._candidates import Candidate, table
 from ._delegation import AnswersForBest
-from ._folds import FewLabelSplit, score_fold, splitter
+from ._folds import FewLabelSplit, fit_on_rows_it_takes, score_fold, splitter
 from ._request import caller
 from ._scoring import ONLY, scorers
 from ._sklearn import BaseEstimator, MetaEstimatorMixin
@@ -88,7 +88,8 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
             self._choose(decisive, chosen)
         if self.refit:
             start = time.perf_counter()
-            self.best_estimator_ = self._candidate(self.best_params_).fit(X, y, **fit_params)
+            best = self._candidate(self.best_params_)
+            self.best_estimator_ = fit_on_rows_it_takes(best, X, y, fit_params)
             self.refit_time_ = time.perf_counter() - start
         return self
 

@@ -147,15 +147,18 @@ def cross_val_hidden(
     n_jobs: int | None = None,
     fit_params: dict[str, Any] | None = None,
 ) -> NDArray[np.float64] | dict[str, NDArray[np.float64]]:
-    """Cross-validation on the labels, with all rows kept.
+    """Cross-validation on the labels.
 
-    For each fold, its labels are hidden, a clone is fitted on all rows, and its predictions for
-    the hidden ones are scored: ``transduction_`` if the estimator has it, else ``predict``.
+    For each fold, its labels are hidden, a clone is fitted, and its predictions for the hidden
+    ones are scored: ``transduction_`` if the estimator has it, else ``predict``. It is fitted on
+    all rows if it learns from unlabelled samples, else on those that still have a label.
 
     Parameters
     ----------
     estimator : estimator
-        Anything whose ``fit`` takes unlabelled samples; of a pipeline, the last step counts.
+        Any classifier; of a pipeline, the last step counts. Those of this package and of
+        ``sklearn.semi_supervised`` learn from unlabelled samples, and so does anything else with an
+        attribute ``unlabeled``, its marker.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)

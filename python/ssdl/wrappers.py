@@ -17,8 +17,9 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _labels
-from ._around import Around, fitted_on, logits, takes_unlabeled
+from ._around import Around, fitted_on, logits
 from ._calibration import HiddenCalibration
+from ._scoring import takes_unlabeled
 from .errors import KnobError
 
 if TYPE_CHECKING:

@@ -294,3 +294,20 @@ def test_hidden_labels_are_scored_with_another_metric_and_marker(digits):
     scores = cross_val_hidden(ssdl.Ridge(unlabeled="?"), digits["X"], y, cv=3, metric=harsh)
     assert np.all(scores <= 0)
     assert np.all(scores == np.round(scores))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [LogisticRegression(max_iter=500), make_pipeline(StandardScaler(), LogisticRegression())],
+    ids=["alone", "pipeline"],
+)
+def test_estimators_that_take_no_unlabelled_samples_get_the_labelled_ones(estimator, digits):
+    X, few = digits["X"], digits["few"]
+    weights = {"sample_weight": np.ones(len(X))} if not hasattr(estimator, "steps") else None
+    assert cross_val_hidden(estimator, X, few, cv=3, fit_params=weights).mean() > 0.6
+    names = np.array([None if label < 0 else f"digit {label}" for label in few], dtype=object)
+    assert cross_val_hidden(estimator, X, names, cv=3).mean() > 0.6
+    parameter = "C" if weights else "logisticregression__C"
+    search = FewLabelSearch(estimator, {parameter: [1e-6, 1.0]}, cv=3).fit(X, few)
+    assert -1 not in search.best_estimator_.classes_
+    assert search.score(digits["new"], digits["truth"]) > 0.6

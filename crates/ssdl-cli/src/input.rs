@@ -39,16 +39,24 @@ pub fn is_net(path: &Path) -> bool {
 /// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,
 /// if given.
 pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
-    read_as(args, None, image)
+    read_as(args, ReadOptions { image, ..ReadOptions::default() })
 }
 
 /// Reads samples for a model, which fixes the number of features and the size of images; the label
 /// column may be missing.
 pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
-    read_as(args, Some(model.n_features()), model.image())
+    let expected = ReadOptions {
+        image: model.image(),
+        label_optional: true,
+        n_features: Some(model.n_features()),
+        feature_names: model.naming().features.clone(),
+        ..ReadOptions::default()
+    };
+    read_as(args, expected)
 }
 
-fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) -> Outcome<Table> {
+/// Reads samples as the arguments say, with what is known besides.
+fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
     refuse_file_options(args)?;
     // Beside a journal the column is what was known when labelling began; the journal holds it.
     if args.label_column.is_some() && args.labels.as_deref().is_some_and(|path| !is_journal(path)) {
@@ -59,21 +67,19 @@ fn read_as(args: &Data, n_features: Option<usize>, image: Option<[usize; 2]>) ->
         ));
     }
     let options = ReadOptions {
-        image,
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
         ignored_columns: args.ignore_column.clone(),
-        label_optional: n_features.is_some(),
-        n_features,
         features_array: args.array.clone(),
         unlabelled: args.unlabelled.clone(),
         max_unpacked: args.unpack_limit,
+        ..known
     };
     let mut table = ssdl_data::read(&args.data, &options)?;
     if let Some(name) = &args.weight_column
         && !table.split_off_weights(name)
-        && n_features.is_none()
+        && !options.label_optional
     {
         return Err(Failure::Failed(format!(
             "{}: no column `{name}` of weights; its feature columns are {}",

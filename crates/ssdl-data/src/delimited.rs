@@ -123,6 +123,10 @@ fn for_each_record(
     delimiter: u8,
     mut take: impl FnMut(usize, &[&str]) -> Result<()>,
 ) -> Result<()> {
+    if let Some(line) = open_quote(text, delimiter) {
+        let path = path.into();
+        return Err(Error::OpenQuote { path, line });
+    }
     // The plain terminator keeps the reader's line count exact; carriage returns are removed when
     // cells are trimmed.
     let mut reader = ReaderBuilder::new()
@@ -148,6 +152,38 @@ fn for_each_record(
     }
     let last = text.lines().count();
     (next..=last).try_for_each(|blank| take(blank, &[]))
+}
+
+/// The line of a quotation mark that begins a cell and has no counterpart: the reader would take all lines after it for
+/// one cell.
+fn open_quote(text: &str, delimiter: u8) -> Option<usize> {
+    /// Where in a cell a byte is.
+    #[derive(PartialEq)]
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        /// After a mark inside a quoted cell: its end, or the first of two that stand for one.
+        Mark,
+    }
+    if !text.contains('"') {
+        return None;
+    }
+    let (mut at, mut line, mut opened) = (At::Start, 1, 1);
+    for &byte in text.as_bytes() {
+        at = match (at, byte) {
+            (At::Start, b'"') => {
+                opened = line;
+                At::Quoted
+            }
+            (At::Quoted, b'"') => At::Mark,
+            (At::Quoted, _) | (At::Mark, b'"') => At::Quoted,
+            (_, byte) if byte == delimiter || byte == b'\n' => At::Start,
+            _ => At::Plain,
+        };
+        line += usize::from(byte == b'\n');
+    }
+    (at == At::Quoted).then_some(opened)
 }
 
 fn delimiter(text: &str, format: Format) -> u8 {
@@ -231,8 +267,10 @@ impl<'a> Rows<'a> {
         let is_feature = |at: usize| Some(at) != indexed && !self.ignored.contains(&at);
         let mut features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
         let has_header = self.options.header.unwrap_or_else(|| {
+            let known = self.options.feature_names.as_ref();
             named.is_some()
                 || self.names_ignored(&cells)
+                || known.is_some_and(|names| features.clone().map(|(_, cell)| cell).eq(names))
                 || features.any(|(_, cell)| !number_like(cell))
         });
         self.label = if has_header { named.or(indexed) } else { indexed };

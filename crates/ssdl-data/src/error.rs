@@ -56,6 +56,19 @@ pub enum Error {
         found: usize,
     },
 
+    /// A quoted cell without an end.
+    #[error(
+        "{}: line {line}: a quotation mark opens a cell that is never closed, so all that follows would be \
+         one cell; close it, or write two marks for one that is part of the text",
+        path.display()
+    )]
+    OpenQuote {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+
     /// Text where a number is expected.
     #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(text))]
     NotANumber {

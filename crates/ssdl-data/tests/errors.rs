@@ -51,6 +51,16 @@ fn missing_files_and_folders() {
 }
 
 #[test]
+fn a_quotation_mark_without_a_counterpart_is_named() {
+    let open = |text: &str| refused_csv(text).to_string();
+    assert!(open("a,b\n1,2\n3,\"4\n5,6\n7,8\n").contains("line 3: a quotation mark"));
+    assert!(open("a,b\n\"1\n\"\"\n2\",3\n4,\"5").contains("line 5: a quotation mark"));
+    // Marks inside a cell that does not begin with one are text.
+    let error = refused_csv("a,b\n1,2 \"big\n3,4\n");
+    assert_says(&error, "`2 \"big`, which is not a number");
+}
+
+#[test]
 fn empty_files() {
     assert_says(&refused_csv(""), "the file is empty");
     assert_says(&refused_csv("\n\n"), "there are no rows");

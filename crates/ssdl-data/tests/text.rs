@@ -54,6 +54,17 @@ fn the_header_can_be_forced_either_way() {
 }
 
 #[test]
+fn a_first_row_with_the_names_of_the_features_is_a_header() {
+    let known = ReadOptions {
+        feature_names: Some(vec!["2001".into(), "2002".into()]),
+        ..ReadOptions::default()
+    };
+    let table = csv("2001,2002\n1,2\n3,4\n", &known).unwrap();
+    assert_eq!(table.features.as_slice(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(csv("2001,2003\n1,2\n", &known).unwrap().features.columns(), 2);
+}
+
+#[test]
 fn quotes_byte_order_marks_line_ends_and_separators() {
     let text = "\u{feff}\"a,b\";\"kind\"\r\n1.5;\"big; \"\"red\"\"\"\r\n\r\n2;\"two\nlines\"\r\n";
     let table = csv(text, &label("kind")).unwrap();

@@ -1,5 +1,6 @@
 //! What a fit should make its user doubt, each in one sentence with the remedy.
 
+use crate::classifier::best;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
 use crate::samples::prepare::StepChoice;
@@ -15,6 +16,8 @@ const MIN_OPEN: usize = 30;
 const SWALLOWED: f64 = 0.25;
 /// A class is missing where this many unlabelled samples were expected of it and there is none.
 const MIN_EXPECTED: f64 = 20.0;
+/// Hidden labels from which it can be said how many of them are predicted.
+const MIN_HIDDEN: usize = 10;
 
 /// Raw features whose spreads differ so much that few of them decide alone, where no step of the
 /// preparation looks at single features. Cost: two passes over 20,000 samples.
@@ -91,9 +94,58 @@ pub(crate) fn swallowed(found: &[usize], labels: &Labels, has_prior: bool) -> Op
     None
 }
 
+/// Hidden labels that are predicted no better than by naming one class always, or, with all classes counting alike, than
+/// by chance. `scores` ($C\times M$) are those of fits that did not see the labels, `truth` the class of each column.
+pub(crate) fn guessing(scores: &Matrix<f64>, truth: &[usize]) -> Option<String> {
+    if truth.len() < MIN_HIDDEN {
+        return None;
+    }
+    let mut counts = vec![0usize; scores.rows()];
+    let mut right = vec![0usize; scores.rows()];
+    for (column, &class) in scores.iter_columns().zip(truth) {
+        counts[class] += 1;
+        right[class] += usize::from(best(column) == class);
+    }
+    let present: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
+    let chance = 1.0 / present.len() as f64;
+    let mean_of = |term: &dyn Fn(usize) -> f64| {
+        chance * present.iter().map(|&class| term(class)).sum::<f64>()
+    };
+    let recall = mean_of(&|class| right[class] as f64 / counts[class] as f64);
+    // The deviation of that mean if every prediction were a guess.
+    let variance = mean_of(&|class| chance * (1.0 - chance) / counts[class] as f64);
+    let by_luck = chance + (chance * variance).sqrt();
+    let (sum, most) = (right.iter().sum::<usize>(), counts.iter().copied().max()?);
+    (sum <= most || recall <= by_luck).then(|| {
+        format!(
+            "of {} labels, each hidden once, {sum} were predicted; always naming the most frequent class would \
+             get {most}: the features may say little about the classes, or there are too few labels",
+            truth.len()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn guesses_are_doubted_and_knowledge_is_not() {
+        let truth: Vec<usize> = (0..30).map(|j| j % 3).collect();
+        let scores = |class_of: &dyn Fn(usize) -> usize| {
+            Matrix::from_fn(3, 30, |k, j| f64::from(u8::from(class_of(j) == k)))
+        };
+        assert_eq!(guessing(&scores(&|j| if j < 20 { j % 3 } else { 0 }), &truth), None);
+        let doubt = guessing(&scores(&|j| (j / 3) % 3), &truth).expect("it knows nothing");
+        assert!(doubt.contains("of 30 labels, each hidden once, 10 were predicted"), "{doubt}");
+        assert!(doubt.contains("would get 10"), "{doubt}");
+        // Too few to tell.
+        assert_eq!(guessing(&scores(&|_| 0).select_columns(&[0, 1, 2]), &truth[..3]), None);
+        // One class has nearly all labels: to be right is no art, unless the others are found, too.
+        let uneven: Vec<usize> = (0..30).map(|j| usize::from(j < 4)).collect();
+        assert!(guessing(&scores(&|_| 0), &uneven).is_some());
+        assert_eq!(guessing(&scores(&|j| usize::from(j < 3)), &uneven), None);
+    }
 
     #[test]
     fn a_class_that_takes_all_is_named_and_a_fair_one_is_not() {

@@ -10,7 +10,7 @@ use super::{Description, LabelSpreading, Learner, SsdlGa, ssdl_ga};
 use crate::classifier::{
     Calibration, Decision, Expected, Member, MemberRule, Unlabelled, best, mixture_weights,
 };
-use crate::fit::{Compared, Given, Learnt, Sizes, Turns};
+use crate::fit::{Compared, Given, Learnt, Sizes, Turns, guessing};
 use crate::matrix::axpy;
 use crate::{Error, Matrix, Real, Result};
 
@@ -80,6 +80,11 @@ impl Learner for Auto {
         let of_truth: Vec<Option<Vec<f64>>> =
             trials.iter().map(|trial| trial.as_ref().map(|trial| trial.of_truth.clone())).collect();
         let weights = mixture_weights(&of_truth);
+        let truth = hidden.map_or_else(Vec::new, |hidden| hidden.truth(&shown.labels));
+        let weighed = || trials.iter().zip(&weights).filter_map(|(t, &w)| Some((t.as_ref()?, w)));
+        let together_on_hidden = mean_of(weighed().map(|(trial, w)| (&trial.probabilities, w)));
+        let doubt = together_on_hidden.and_then(|mean| guessing(&mean, &truth));
+        doubt.iter().for_each(|sentence| turns.notice(sentence));
         let chosen = |at: usize| {
             let trial = trials[at].as_ref().filter(|_| weights[at] > 0.0);
             trial.map(|trial| (weights[at], trial.calibration))
@@ -101,11 +106,9 @@ impl Learner for Auto {
         let compared = compared.collect();
         let mut learnt = together(parts, compared);
         if learnt.calibration.is_none() {
-            let trials = trials.iter().zip(&weights).filter_map(|(t, &w)| Some((t.as_ref()?, w)));
-            let truth = hidden.map_or_else(Vec::new, |hidden| hidden.truth(&shown.labels));
             let logits: Matrix<f64> = Calibration::logits(&learnt.decision, &learnt.verdict(given));
             let logits = logits.select_columns(&some_open(&given.labels));
-            learnt.calibration = Some(pooled(&trials.collect::<Vec<_>>(), &truth, logits));
+            learnt.calibration = Some(pooled(&weighed().collect::<Vec<_>>(), &truth, logits));
         }
         Ok(learnt)
     }

@@ -264,8 +264,15 @@ fn check_labels(labels: &Labels, watch: &mut dyn Watch) -> Result<()> {
         return Err(Error::Labels("no sample is labelled; at least two classes are needed".into()));
     }
     if let [only] = labels.classes() {
+        // Two classes are often written -1 and 1.
+        let hint = match only.as_str() {
+            "1" => {
+                " (-1 means unlabelled: where it is a class, give another marker for unlabelled)"
+            }
+            _ => "",
+        };
         return Err(Error::Labels(format!(
-            "all labelled samples are of one class, `{only}`; at least two classes are needed"
+            "all labelled samples are of one class, `{only}`; at least two classes are needed{hint}"
         )));
     }
     for (class, count) in labels.classes().iter().zip(labels.counts()) {

@@ -6,7 +6,7 @@
 use super::any::AnyLearner;
 use crate::classifier::svm::stratified_folds;
 use crate::classifier::{Calibration, Expected};
-use crate::fit::{Given, Learnt, Sizes, Stop, Turns};
+use crate::fit::{Given, Learnt, Sizes, Stop, Turns, guessing};
 use crate::samples::split;
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -163,6 +163,7 @@ pub(super) fn calibrate<T: Real>(
         Ok(Foretold { hidden: logits, .. }) => {
             let expected = Expected::of_scores(logits.rows());
             let truth = hidden.truth(&given.labels);
+            guessing(&logits, &truth).iter().for_each(|sentence| turns.notice(sentence));
             Ok(Calibration::fit(&logits, &truth, expected).stretched(spread))
         }
         Err(Error::Cancelled) => Err(Error::Cancelled),
