@@ -256,9 +256,10 @@ class HoldsModel(BaseEstimator):
         self._training_digest = digest(rows) if shared else None
         self.classes_ = labels.classes
         if model.reached_limit:
+            limits = self._limits()
             warnings.warn(
                 f"{type(self).__name__} stopped at its limit of iterations ({model.iterations}) "
-                f"before it converged; raise {self._limits()}",
+                f"before it converged{f'; raise {limits}' if limits else ''}",
                 ConvergenceWarning,
                 stacklevel=caller(),
             )

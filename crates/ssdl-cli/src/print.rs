@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::Value;
 use ssdl::shown;
 pub use ssdl_report::counted;
-use ssdl_report::short;
+use ssdl_report::{cut, short};
 
 use crate::failure::{Failure, Outcome};
 
@@ -108,7 +108,7 @@ impl Grid {
     /// A table with these headers; those that start with `>` are of numbers, aligned at the right.
     pub fn new(header: &[&str]) -> Self {
         Self {
-            header: header.iter().map(|name| name.trim_start_matches('>').to_owned()).collect(),
+            header: header.iter().map(|name| in_a_cell(name.trim_start_matches('>'))).collect(),
             rows: Vec::new(),
             numeric: header.iter().map(|name| name.starts_with('>')).collect(),
         }
@@ -116,7 +116,7 @@ impl Grid {
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self.rows.push(cells.into_iter().map(|cell| in_a_cell(&cell.into())).collect());
         self
     }
 
@@ -154,6 +154,11 @@ impl Grid {
             padded(cell, width)
         }
     }
+}
+
+/// Text in one line of a table, as wide as it will be shown: names of classes may hold anything.
+pub fn in_a_cell(text: &str) -> String {
+    cut(text, usize::MAX)
 }
 
 /// Breaks a text at spaces into lines of at most `width` characters; longer words stay whole.

@@ -126,7 +126,7 @@ pub enum Error {
     /// A compressed file that unpacks to more than allowed.
     #[error(
         "{}: unpacks to more than {limit} bytes, the limit for a file of its size; if you trust it, \
-         unpack it first or raise the limit (`max_unpacked`)",
+         unpack it first or raise the limit with --unpack-limit",
         path.display()
     )]
     TooLarge {

@@ -13,6 +13,8 @@ use crate::{Error, ReadOptions, Result, Table};
 const UNLABELLED: [&str; 2] = ["unlabelled", "unlabeled"];
 /// Extensions of image files.
 const EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "pgm", "ppm", "pbm", "pnm"];
+/// Images that people have, and that are not read.
+const OTHER_IMAGES: [&str; 8] = ["avif", "bmp", "gif", "heic", "tif", "tiff", "svg", "webp"];
 /// Files that file managers leave in folders, besides names that start with a dot.
 const IGNORED: [&str; 2] = ["thumbs.db", "desktop.ini"];
 /// Maximum number of bytes of the images of a folder, unless the caller says otherwise.
@@ -100,7 +102,7 @@ pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
                 &entry.path,
                 format!(
                     "{height}x{width} pixels, but {} has {h}x{w}; use --image HEIGHTxWIDTH \
-                     (`ReadOptions::image`) to resize all images",
+                     to resize all images",
                     entries[0].path.display()
                 ),
             ));
@@ -142,7 +144,7 @@ fn reserve(
             format!(
                 "{n_images} images of {n_pixels} pixels take {needed} bytes, more than the limit of \
                  {limit} or than there is; make them smaller with --image HEIGHTxWIDTH \
-                 (`ReadOptions::image`), or raise the limit (`max_unpacked`)"
+                 or raise the limit with --unpack-limit"
             ),
         )),
     }
@@ -229,7 +231,14 @@ fn listing(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         {
             images.push(path);
         } else {
-            let reason = format!("not an image file ({}); remove it", EXTENSIONS.join(", "));
+            let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+            let reason = match OTHER_IMAGES.contains(&ending) {
+                true => format!(
+                    "images of this kind are not read ({} are); convert it to PNG",
+                    EXTENSIONS.join(", ")
+                ),
+                false => format!("not an image file ({}); remove it", EXTENSIONS.join(", ")),
+            };
             return Err(Error::unsupported(&path, reason));
         }
     }

@@ -71,8 +71,9 @@ impl<T> OrRaise<T> for ssdl_label::Result<T> {
 
 /// An exception of the package. Its classes have two base classes, which only Python can declare.
 fn of_class(py: Python<'_>, class: &str, words: String) -> PyErr {
-    // An option of the program is a parameter here.
-    let words = words.replace("--image HEIGHTxWIDTH (`FitOptions::image`)", "`image_shape`");
+    // Options of the program are parameters here.
+    let words = words.replace("--image HEIGHTxWIDTH", "`image_shape`");
+    let words = words.replace("--unpack-limit", "`max_unpacked`");
     let words = ssdl::shown::escaped(&words).into_owned();
     let raised = || py.import("ssdl.errors")?.getattr(class)?.call1((words,));
     raised().map_or_else(|failure| failure, PyErr::from_value)

@@ -20,6 +20,6 @@ mod tiles;
 
 pub use error::{Error, Result};
 pub use look::{Judged, Look, Subject};
-pub use names::{counted, short};
+pub use names::{counted, cut, short};
 pub use other::{Other, of_other};
 pub use page::{Entry, Fact, Link, Page};

@@ -16,7 +16,8 @@ pub fn short(name: &str) -> String {
 
 /// Shortens a name to at most `letters` letters, on one line, with what a terminal would obey or a
 /// drawing may not hold escaped.
-pub(crate) fn cut(name: &str, letters: usize) -> String {
+#[must_use]
+pub fn cut(name: &str, letters: usize) -> String {
     let name = shown::escaped(name).replace('\n', "\\n");
     match name.char_indices().nth(letters) {
         Some((cut, _)) => format!("{}…", &name[..cut]),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use ssdl::model::Explanation;
 use ssdl::{Model, Real};
+use ssdl_report::{cut, short};
 
 use crate::print::{self, Grid, Sheet, counted, percent};
 
@@ -10,12 +11,14 @@ use crate::print::{self, Grid, Sheet, counted, percent};
 const MOST: usize = 10;
 /// Greys from dark to light; two columns per pixel make pixels about square.
 const GREYS: [&str; 5] = ["  ", "░░", "▒▒", "▓▓", "██"];
+/// Letters of a class above a column of numbers.
+const LETTERS: usize = 20;
 /// Maximum width of an image in the terminal.
 const WIDEST: usize = 32;
 
 /// The explanation as text.
 pub fn text<T: Real>(model: &Model<T>, sample: usize, explained: &Explanation<T>) -> String {
-    let class = |index: usize| model.classes()[index].as_str();
+    let class = |index: usize| short(&model.classes()[index]);
     let mut sheet = Sheet::default();
     let label = model.training_labels().assigned()[sample];
     let label = label.map_or_else(|| "unlabelled".into(), |l| format!("labelled {}", class(l)));
@@ -59,7 +62,7 @@ fn classes<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
     let mut grid = Grid::new(&["class", ">score", ">probability"]);
     for &index in order.iter().take(MOST) {
         let share = percent(explained.probabilities[index].wide());
-        grid.row([model.classes()[index].clone(), print::number(score(index)), share]);
+        grid.row([short(&model.classes()[index]), print::number(score(index)), share]);
     }
     grid.text()
 }
@@ -69,7 +72,7 @@ fn atoms<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
         return String::new();
     }
     let what = if model.atoms().is_some() { "atom" } else { "feature" };
-    let class = |index: usize| format!(">for {}", model.classes()[index]);
+    let class = |index: usize| format!(">for {}", cut(&model.classes()[index], LETTERS));
     let second = explained.second.map(class).unwrap_or_default();
     let mut grid = Grid::new(&[what, ">amount", &class(explained.class), &second]);
     for part in explained.parts.iter().take(MOST) {
@@ -92,8 +95,8 @@ fn neighbours<T: Real>(model: &Model<T>, explained: &Explanation<T>) -> String {
     let mut grid = Grid::new(&["neighbour", ">weight", "class"]);
     for near in explained.neighbours.iter().take(MOST) {
         let class = match model.training_labels().assigned()[near.sample] {
-            Some(label) => format!("labelled {}", classes[label]),
-            None => format!("unlabelled, predicted {}", classes[predicted[near.sample]]),
+            Some(label) => format!("labelled {}", short(&classes[label])),
+            None => format!("unlabelled, predicted {}", short(&classes[predicted[near.sample]])),
         };
         grid.row([near.sample.to_string(), print::number(near.weight.wide()), class]);
     }

@@ -181,7 +181,8 @@ fn text<T: Real>(
         let labels = counted(score.known, "known label", "known labels");
         let mut text = format!("{} of {labels}", percent(accuracy));
         if score.unknown > 0 {
-            text += &format!("; {} of them are not classes of the model", score.unknown);
+            let verb = if score.unknown == 1 { "is no class" } else { "are no classes" };
+            text += &format!("; {} of them {verb} of the model", score.unknown);
         }
         sheet.row("accuracy", text);
     }

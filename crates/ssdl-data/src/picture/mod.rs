@@ -126,7 +126,7 @@ fn check_size(path: &Path, encoded: &Encoded<'_>, size: Option<[usize; 2]>) -> R
         path,
         format!(
             "{height}x{width} pixels{target} take {needed} bytes, more than the limit of {MAX_BYTES}; \
-             make the image smaller, or choose a smaller --image HEIGHTxWIDTH (`ReadOptions::image`)"
+             make the image smaller, or choose a smaller --image HEIGHTxWIDTH"
         ),
     ))
 }

@@ -127,7 +127,10 @@ pub(crate) fn check_count<T: Real>(
 ) -> Result<()> {
     let count = atoms.columns();
     if count == 0 {
-        return Err(Error::Samples("every sample is zero: there is nothing to learn".into()));
+        return Err(Error::Samples("every sample is zero once it is prepared: there is nothing to learn (features that do not vary, or \
+             numbers too small for single precision)"
+                .into(),
+        ));
     }
     if count < requested {
         notice(&format!("only {count} atoms instead of {requested}: the samples give no more"));

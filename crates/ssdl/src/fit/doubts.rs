@@ -94,6 +94,33 @@ pub(crate) fn swallowed(found: &[usize], labels: &Labels, has_prior: bool) -> Op
     None
 }
 
+/// Labelled samples that equal one with another label. Cost: $O(N_l\log N_l)$ comparisons of samples.
+pub(crate) fn contradictions<T: Real>(raw: &Matrix<T>, labels: &Labels) -> Option<String> {
+    let mut known = labels.labelled();
+    let compared = |a: usize, b: usize| {
+        let pairs = raw.column(a).iter().zip(raw.column(b));
+        pairs.map(|(x, y)| x.wide().total_cmp(&y.wide())).find(|found| found.is_ne())
+    };
+    known.sort_by(|&a, &b| compared(a, b).unwrap_or(a.cmp(&b)));
+    let class = |place: usize| labels.assigned()[place];
+    let (mut count, mut pair) = (0usize, None);
+    for same in known.chunk_by(|&a, &b| compared(a, b).is_none()) {
+        if let Some(&other) = same.iter().find(|&&place| class(place) != class(same[0])) {
+            count += same.len();
+            pair = pair.or(class(same[0]).zip(class(other)));
+        }
+    }
+    let name = |class: usize| &labels.classes()[class];
+    pair.map(|(one, other)| {
+        format!(
+            "{count} labelled samples are equal to others with another label (`{}` and `{}`): mend the labels, or \
+             add features that tell them apart",
+            name(one),
+            name(other)
+        )
+    })
+}
+
 /// Hidden labels that are predicted no better than by naming one class always, or, with all classes counting alike, than
 /// by chance. `scores` ($C\times M$) are those of fits that did not see the labels, `truth` the class of each column.
 pub(crate) fn guessing(scores: &Matrix<f64>, truth: &[usize]) -> Option<String> {
@@ -128,6 +155,26 @@ pub(crate) fn guessing(scores: &Matrix<f64>, truth: &[usize]) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_samples_with_different_labels_are_counted() {
+        let names = ["a", "b", "a", "a", "b"].map(Some);
+        let labels = Labels::from_names(&names);
+        let raw = |twin: usize| {
+            Matrix::from_fn(2, 5, |i, j| {
+                f64::from([3u8, 3, 1, 2, 5][if j == 4 { twin } else { j }]) + i as f64
+            })
+        };
+        let doubt = contradictions(&raw(0), &labels).expect("samples 0, 1 and 4 are equal");
+        assert!(
+            doubt.starts_with("3 labelled samples") && doubt.contains("(`a` and `b`)"),
+            "{doubt}"
+        );
+        let same = Labels::from_names(&["a", "a", "b", "a", "a"].map(Some));
+        assert_eq!(contradictions(&raw(0), &same), None);
+        let open = Labels::from_names(&[Some("a"), None, Some("b"), None, None]);
+        assert_eq!(contradictions(&raw(2), &open), None);
+    }
 
     #[test]
     fn guesses_are_doubted_and_knowledge_is_not() {

@@ -25,7 +25,7 @@ pub use coupled::{
     CouplingKnobs, CouplingSetters, FIRST_CODES, FirstCodes, Global, Holder, Holding, MOMENTUM,
     Weights, parts,
 };
-pub(crate) use doubts::{guessing, scale_of_features, swallowed};
+pub(crate) use doubts::{contradictions, guessing, scale_of_features, swallowed};
 pub use few_atoms::{FewAtomsKnobs, FewAtomsSetters, NonzeroCount};
 pub use kept::KeptSamples;
 pub use learner::{AtomsUpdate, DictionaryLearner, LearntAtoms};

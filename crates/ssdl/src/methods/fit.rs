@@ -11,7 +11,7 @@ use crate::classifier::Calibration;
 use crate::device::Device;
 use crate::fit::parts::Crew;
 use crate::fit::{
-    GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, preparation,
+    GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, contradictions, preparation,
     scale_of_features, swallowed,
 };
 use crate::graph::Graph;
@@ -185,8 +185,11 @@ fn prepared<T: Real>(
         return Ok((known.clone(), known.apply(features)?));
     }
     let (image, seed) = (options.image, options.seed);
-    let doubt = scale_of_features(&features, &options.prepare, image.is_some());
-    doubt.iter().for_each(|sentence| watch.notice(sentence));
+    let doubts = [
+        scale_of_features(&features, &options.prepare, image.is_some()),
+        contradictions(&features, labels),
+    ];
+    doubts.iter().flatten().for_each(|sentence| watch.notice(sentence));
     let chosen = preparation::is_auto(&options.prepare)
         .then(|| preparation::choose(&features, labels, image, seed));
     Pipeline::fit(chosen.as_deref().unwrap_or(&options.prepare), features, image, seed)

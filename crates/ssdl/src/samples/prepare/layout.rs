@@ -66,7 +66,7 @@ impl Layout {
         self.image.ok_or_else(|| {
             Error::Samples(format!(
                 "the preparation step `{plan}` works on images, but these samples are none: give the \
-                 shape with --image HEIGHTxWIDTH (`FitOptions::image`), and put the step before those \
+                 shape with --image HEIGHTxWIDTH, and put the step before those \
                  that no longer give pixels, such as pca, projection, gradients and join"
             ))
         })
