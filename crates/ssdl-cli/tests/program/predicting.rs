@@ -63,7 +63,7 @@ fn a_label_column_may_be_missing_and_its_labels_unknown() {
     assert_eq!(bench.done("predict m.ssdl bare.csv --quiet"), with);
     bench.write("unknown.csv", all.replace("rose", "daisy"));
     let printed = bench.done("predict m.ssdl unknown.csv --label-column kind --out p.csv");
-    assert!(printed.contains("66.7 % of 30 known labels; 10 of them are not classes"), "{printed}");
+    assert!(printed.contains("66.7 % of 30 known labels; 10 of them are no classes"), "{printed}");
 }
 
 #[test]
