@@ -117,9 +117,9 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         How far class shares of votes and labels are moved towards `prior`: 0 leaves them, 1
         makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
-        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
-        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
-        as 0.3,0.7.
+        Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`,
+        `labelled`, or a number per class. Allowed: estimated, recounted, even, labelled, or a
+        number above 0 per class, such as 0.3,0.7.
 
     *About samples and labels:*
 
@@ -289,7 +289,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
+        "prior": [StrOptions({"estimated", "recounted", "even", "labelled"}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -327,7 +327,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         voting: Literal["measured", "paper"] = "measured",
         unlabelled_weight: float | Literal["auto"] = "auto",
         balance: float = 1.0,
-        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        prior: Literal["estimated", "recounted", "even", "labelled"] | Numbers = "estimated",
         active_points: Literal["majorised", "frozen"] = "majorised",
         atom_norm: float = 1.0,
         max_iter: int = 15,
@@ -575,9 +575,9 @@ class USSDL(DictionaryClassifier):
         How far class shares of votes and labels are moved towards `prior`: 0 leaves them, 1
         makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
-        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
-        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
-        as 0.3,0.7.
+        Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`,
+        `labelled`, or a number per class. Allowed: estimated, recounted, even, labelled, or a
+        number above 0 per class, such as 0.3,0.7.
 
     *About samples and labels:*
 
@@ -723,7 +723,7 @@ class USSDL(DictionaryClassifier):
         "voting": [StrOptions({"measured", "paper"})],
         "unlabelled_weight": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="left")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
+        "prior": [StrOptions({"estimated", "recounted", "even", "labelled"}), "array-like"],
         "active_points": [StrOptions({"majorised", "frozen"})],
         "atom_norm": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -749,7 +749,7 @@ class USSDL(DictionaryClassifier):
         voting: Literal["measured", "paper"] = "measured",
         unlabelled_weight: float | Literal["auto"] = "auto",
         balance: float = 1.0,
-        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        prior: Literal["estimated", "recounted", "even", "labelled"] | Numbers = "estimated",
         active_points: Literal["majorised", "frozen"] = "majorised",
         atom_norm: float = 1.0,
         max_iter: int = 15,
@@ -4011,9 +4011,9 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         How far class shares of unlabelled samples are moved towards `prior`: 0 leaves them, 1
         makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
-        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
-        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
-        as 0.3,0.7.
+        Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`,
+        `labelled`, or a number per class. Allowed: estimated, recounted, even, labelled, or a
+        number above 0 per class, such as 0.3,0.7.
 
     *About samples and labels:*
 
@@ -4123,7 +4123,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         "spreading": [Interval(Real, 0.0, 1.0, closed="neither")],
         "clamp": ["boolean"],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
+        "prior": [StrOptions({"estimated", "recounted", "even", "labelled"}), "array-like"],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         **COMMON_CONSTRAINTS,
@@ -4139,7 +4139,7 @@ class LabelSpreading(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
         spreading: float = 0.8,
         clamp: bool = False,
         balance: float = 0.0,
-        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        prior: Literal["estimated", "recounted", "even", "labelled"] | Numbers = "estimated",
         tol: float = 1e-10,
         max_iter: int = 1000,
         prepare: Steps = ("auto",),
@@ -4217,9 +4217,9 @@ class SelfTraining(FewLabelClassifier):
         How far class shares of unlabelled samples are moved towards `prior`: 0 leaves them, 1
         makes them equal. Allowed: a number from 0 to 1.
     prior : str, or array-like of float, default='estimated'
-        Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a
-        number per class. Allowed: estimated, even, labelled, or a number above 0 per class, such
-        as 0.3,0.7.
+        Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`,
+        `labelled`, or a number per class. Allowed: estimated, recounted, even, labelled, or a
+        number above 0 per class, such as 0.3,0.7.
     loss : {"hinge", "squared-hinge"}, default='hinge'
         Loss of the SVM for a sample inside its margin.
 
@@ -4330,7 +4330,7 @@ class SelfTraining(FewLabelClassifier):
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
         "unlabelled_weight": [Interval(Real, 0.0, None, closed="neither")],
         "balance": [Interval(Real, 0.0, 1.0, closed="both")],
-        "prior": [StrOptions({"estimated", "even", "labelled"}), "array-like"],
+        "prior": [StrOptions({"estimated", "recounted", "even", "labelled"}), "array-like"],
         "box_constraints": ["array-like", Interval(Real, 0.0, None, closed="neither")],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "loss": [StrOptions({"hinge", "squared-hinge"})],
@@ -4347,7 +4347,7 @@ class SelfTraining(FewLabelClassifier):
         max_rounds: int = 20,
         unlabelled_weight: float = 1.0,
         balance: float = 0.0,
-        prior: Literal["estimated", "even", "labelled"] | Numbers = "estimated",
+        prior: Literal["estimated", "recounted", "even", "labelled"] | Numbers = "estimated",
         box_constraints: Numbers | float = (0.1, 1.0, 10.0),
         folds: int = 5,
         loss: Literal["hinge", "squared-hinge"] = "hinge",

@@ -18,7 +18,7 @@ crate::knobs! {
     pub struct BalanceKnobs as BalanceSetters {
         /// How far class shares of unlabelled samples are moved towards `prior`: 0 leaves them, 1 makes them equal.
         balance "": f64 = 0.0, Within(0.0, 1.0);
-        /// Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a number per class.
+        /// Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`, `labelled`, or a number per class.
         prior "": Prior = Prior::Estimated, WordOrSeveral(Prior::WORDS);
     }
 }

@@ -28,7 +28,7 @@ crate::knobs! {
         unlabelled_weight "u": AutoOr = AutoOr::Auto, AutoOrNumber(0.0);
         /// How far class shares of votes and labels are moved towards `prior`: 0 leaves them, 1 makes them equal.
         balance "": f64 = 1.0, Within(0.0, 1.0);
-        /// Class shares expected among unlabelled samples: `estimated`, `even`, `labelled`, or a number per class.
+        /// Expected class shares of unlabelled samples: `estimated`, `recounted`, `even`, `labelled`, or a number per class.
         prior "": Prior = Prior::Estimated, WordOrSeveral(Prior::WORDS);
         /// How the loss is approximated: `majorised`, which never rises, or `frozen`, as in the paper.
         active_points "": ActivePoints = ActivePoints::Majorised, OneOf(ActivePoints::WORDS);

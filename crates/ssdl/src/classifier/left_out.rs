@@ -23,6 +23,9 @@ pub struct LeftOut {
     pub skill: f64,
     /// Whether each label was foretold.
     pub right: Vec<bool>,
+    /// The labels of each class (column) that were taken for each class (row), $C\times C$. A class with a single
+    /// label has none here: nothing is left to foretell it from.
+    pub confusion: Matrix<f64>,
 }
 
 impl LeftOut {
@@ -66,6 +69,14 @@ impl Seen {
 
     fn right(&self, guesses: &[usize]) -> Vec<bool> {
         guesses.iter().zip(&self.classes).map(|(guess, class)| guess == class).collect()
+    }
+
+    fn confusion(&self, guesses: &[usize]) -> Matrix<f64> {
+        let mut confusion = Matrix::zeros(self.counts.len(), self.counts.len());
+        let pairs = guesses.iter().zip(&self.classes);
+        let pairs = pairs.filter(|&(_, &class)| self.counts[class] > 1);
+        pairs.for_each(|(&guess, &class)| confusion.column_mut(class)[guess] += 1.0);
+        confusion
     }
 
     /// How much better than chance these guesses are, 0 to 1, classes counting alike.
@@ -131,7 +142,8 @@ pub fn left_out<T: Real>(
         };
         let guesses: Vec<usize> = (0..own.len()).map(&mut guess).collect();
         let error = error / (own.len() * present.len()) as f64;
-        LeftOut { strength, error, skill: seen.skill(&guesses), right: seen.right(&guesses) }
+        let (skill, right) = (seen.skill(&guesses), seen.right(&guesses));
+        LeftOut { strength, error, skill, right, confusion: seen.confusion(&guesses) }
     };
     let all: Vec<LeftOut> = strengths.iter().map(look).collect();
     let is_sound = all.iter().all(|one| one.error.is_finite());

@@ -14,6 +14,7 @@ pub mod membership;
 mod mixture;
 mod outlook;
 mod prior;
+mod recount;
 mod residual;
 mod ridge;
 pub mod simplex;

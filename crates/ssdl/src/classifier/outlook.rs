@@ -6,6 +6,7 @@
 //! would only repeat mistakes, and the ridge is the one that foretells labels best.
 
 use super::left_out::{LeftOut, left_out, nearest_left_out};
+use super::recount::recounted;
 use super::{LinearClassifier, MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
@@ -91,12 +92,14 @@ impl Outlook {
             AutoOr::Auto => vote_by_counts(all, labelled) * trust,
         };
         let prior = match knobs.prior {
-            Prior::Estimated if all > labelled => {
-                let classifier = even_ridge(&known, labels, found)?;
-                let skill = least.map_or(0.0, |one| one.skill);
-                shares_of(elect(&classifier)?, &labels.counts(), skill)
+            Prior::Estimated | Prior::Recounted if all > labelled => {
+                let votes = elect(&even_ridge(&known, labels, found)?)?;
+                let counts = labels.counts();
+                match (knobs.prior, least) {
+                    (Prior::Recounted, Some(seen)) => recounted(&votes, &seen.confusion, &counts),
+                    (_, seen) => shares_of(votes, &counts, seen.map_or(0.0, |seen| seen.skill)),
+                }
             }
-            Prior::Estimated => Prior::Even.shares(labels)?,
             given => given.shares(labels)?,
         };
         let strength = paper.powf(trust) * found.powf(1.0 - trust);

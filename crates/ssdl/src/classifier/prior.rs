@@ -12,6 +12,9 @@ pub enum Prior {
     /// As a classifier sees them that was fitted to the labels with all classes counting alike;
     /// written `estimated`.
     Estimated,
+    /// The same votes, corrected by how the classifier errs on labels that it has not seen, as far as the labels
+    /// prove it; written `recounted`.
+    Recounted,
     /// All classes that have a label alike; written `even`.
     Even,
     /// As among the labels, which is right where these were drawn at random; written `labelled`.
@@ -51,7 +54,7 @@ impl Numbers {
 
 impl Prior {
     /// The words that a prior may be.
-    pub const WORDS: &'static [&'static str] = &["estimated", "even", "labelled"];
+    pub const WORDS: &'static [&'static str] = &["estimated", "recounted", "even", "labelled"];
 
     /// The expected share of each class; they sum to one. Even until they are estimated.
     ///
@@ -60,7 +63,7 @@ impl Prior {
     pub fn shares(&self, labels: &Labels) -> Result<Vec<f64>> {
         let counts = labels.counts();
         let raw: Vec<f64> = match self {
-            Self::Even | Self::Estimated => {
+            Self::Even | Self::Estimated | Self::Recounted => {
                 counts.iter().map(|&n| f64::from(u8::from(n > 0))).collect()
             }
             Self::Labelled => counts.iter().map(|&n| n as f64).collect(),
@@ -86,6 +89,7 @@ impl KnobValue for Prior {
     fn read(text: &str) -> Option<Self> {
         match text {
             "estimated" => Some(Self::Estimated),
+            "recounted" => Some(Self::Recounted),
             "even" => Some(Self::Even),
             "labelled" => Some(Self::Labelled),
             _ => {
@@ -98,6 +102,7 @@ impl KnobValue for Prior {
     fn text(self) -> String {
         match self {
             Self::Estimated => "estimated".into(),
+            Self::Recounted => "recounted".into(),
             Self::Even => "even".into(),
             Self::Labelled => "labelled".into(),
             Self::Given(numbers) => {

@@ -101,6 +101,16 @@ fn the_same_parts_give_the_same_bits() {
     assert!(a != fitted_codes(2), "the bits depend on the parts");
 }
 
+#[test]
+fn parts_recount_together() {
+    let knobs = [("prior", "recounted"), ("max_iterations", "3")];
+    let whole = fitted::<f64>("ussdl", &knobs, None).unwrap();
+    let crew: Arc<dyn Crew> = Arc::new(crew::<f64>(4, false, true));
+    let parts = fitted::<f64>("ussdl", &knobs, Some(crew)).unwrap();
+    let ratio = total(&parts) / total(&whole);
+    assert!((ratio - 1.0).abs() < 1e-4, "{ratio}");
+}
+
 fn fitted_codes(n_parts: usize) -> (Matrix<f32>, Matrix<f32>) {
     let crew: Arc<dyn Crew> = Arc::new(crew::<f32>(n_parts, true, false));
     let model = fitted::<f32>("ssdl-ga", &[], Some(crew)).unwrap();

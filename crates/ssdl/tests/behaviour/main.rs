@@ -30,6 +30,7 @@ mod model_file;
 mod omp_stages;
 mod on_disk;
 mod peers;
+mod recount;
 mod small_fit;
 mod spread_in_parts;
 mod svm;

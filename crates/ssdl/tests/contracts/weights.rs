@@ -151,13 +151,15 @@ fn balance_leaves_even_data_alone<T: Real>(method: &dyn Method<T>) {
         return;
     }
     let (samples, truth) = small_problem::<T>(27);
-    let right = |balance| {
-        let model = fit(method, &[("balance", balance)], samples.clone()).unwrap();
+    let right = |balance, prior| {
+        let knobs = [("balance", balance), ("prior", prior)];
+        let model = fit(method, &knobs, samples.clone()).unwrap();
         agreement(&model.transduction().classes, &truth)
     };
-    let plain = right("0");
-    for balance in ["0.5", "1"] {
-        assert!(right(balance) >= plain - 0.02, "{}: balance {balance}, {plain}", label(method));
+    let plain = right("0", "estimated");
+    for (balance, prior) in [("0.5", "estimated"), ("1", "estimated"), ("1", "recounted")] {
+        let found = right(balance, prior);
+        assert!(found >= plain - 0.02, "{}: {balance} {prior}, {plain}", label(method));
     }
 }
 
