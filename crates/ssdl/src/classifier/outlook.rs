@@ -6,7 +6,7 @@
 //! would only repeat mistakes, and the ridge is the one that foretells labels best.
 
 use super::left_out::{LeftOut, left_out, nearest_left_out};
-use super::recount::recounted;
+use super::recount::{as_drawn, favours, recounted};
 use super::{LinearClassifier, MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
@@ -95,9 +95,11 @@ impl Outlook {
             Prior::Estimated | Prior::Recounted if all > labelled => {
                 let votes = elect(&even_ridge(&known, labels, found)?)?;
                 let counts = labels.counts();
-                match (knobs.prior, least) {
-                    (Prior::Recounted, Some(seen)) => recounted(&votes, &seen.confusion, &counts),
-                    (_, seen) => shares_of(votes, &counts, seen.map_or(0.0, |seen| seen.skill)),
+                match least {
+                    Some(seen) if knobs.prior == Prior::Recounted => {
+                        recounted(&votes, &seen.confusion, &counts)
+                    }
+                    seen => estimated(votes, seen.as_ref(), &counts),
                 }
             }
             given => given.shares(labels)?,
@@ -143,6 +145,19 @@ pub(crate) fn votes_for_classes<T: Real>(
         scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
     }
     votes
+}
+
+/// The class shares of unlabelled samples: those of the labels where these were drawn from all samples, by every sign;
+/// what votes say, recounted where labels prove that errors favour a class.
+fn estimated(votes: Vec<f64>, seen: Option<&LeftOut>, counts: &[usize]) -> Vec<f64> {
+    let Some(LeftOut { confusion, skill, .. }) = seen else { return shares_of(votes, counts, 0.0) };
+    if let Some(shares) = as_drawn(&votes, confusion, counts) {
+        return shares;
+    }
+    match favours(confusion) {
+        true => recounted(&votes, confusion, counts),
+        false => shares_of(votes, counts, *skill),
+    }
 }
 
 /// The class shares of unlabelled samples that so many votes speak for: as far as they differ by more than what a

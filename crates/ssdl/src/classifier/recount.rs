@@ -21,6 +21,12 @@ const DEGREES: usize = 20;
 const EVEN: f64 = 0.25;
 /// The smallest share, as a part of an even one.
 const LEAST: f64 = 0.05;
+/// Labels chosen class by class do not differ so much in number.
+const SEVERAL: f64 = 4.0;
+/// Deviations that chance hardly ever reaches.
+const FAR: f64 = 4.0;
+/// Deviations from which errors are no chance.
+const PROVEN: f64 = 2.0;
 /// The covariance depends on the shares; after so many rounds both hardly change.
 const ROUNDS: usize = 3;
 
@@ -40,6 +46,50 @@ pub(super) fn recounted(votes: &[f64], confusion: &Matrix<f64>, counts: &[usize]
     let mut all = vec![0.0; counts.len()];
     present.iter().zip(&shares).for_each(|(&class, &share)| all[class] = share);
     all
+}
+
+/// Whether labels prove that errors favour a class: it gains more labels of others than it loses to them, or fewer, by
+/// two deviations of what a fair coin would do (McNemar 1947). A class that lies between others loses all of its votes to
+/// them, and plain counts of votes would take it for rare.
+pub(super) fn favours(confusion: &Matrix<f64>) -> bool {
+    let gained = |class: usize| confusion.iter_columns().map(|column| column[class]).sum::<f64>();
+    let lost = |class: usize| confusion.column(class).iter().sum::<f64>();
+    (0..confusion.rows()).any(|class| {
+        let kept = confusion.column(class)[class];
+        let (gained, lost) = (gained(class) - kept, lost(class) - kept);
+        gained + lost > 0.0 && (gained - lost).abs() >= PROVEN * (gained + lost).sqrt()
+    })
+}
+
+/// The shares of the labels themselves, where nobody can have chosen them class by class: one class has several times
+/// the labels of another, by more than chance, and the votes do not speak against it. `None` elsewhere.
+pub(super) fn as_drawn(
+    votes: &[f64],
+    confusion: &Matrix<f64>,
+    counts: &[usize],
+) -> Option<Vec<f64>> {
+    let present: Vec<usize> = (0..counts.len()).filter(|&class| counts[class] > 0).collect();
+    let (n, all) = (present.len() as f64, counts.iter().sum::<usize>() as f64);
+    let labels: Vec<f64> = present.iter().map(|&class| counts[class] as f64).collect();
+    let most = labels.iter().copied().fold(0.0, f64::max);
+    let least = labels.iter().copied().fold(f64::INFINITY, f64::min);
+    let uneven: f64 = labels.iter().map(|count| (count - all / n).powi(2) / (all / n)).sum();
+    if most < SEVERAL * least || uneven <= far(n - 1.0) {
+        return None;
+    }
+    // One more of each: a class with few labels is not expected to be as rare as they say.
+    let shares: Vec<f64> = labels.iter().map(|count| (count + 1.0) / (all + n)).collect();
+    let distance = Recount::new(votes, confusion, &present)?.distance(&shares, all)?;
+    (distance <= far(n - 1.0)).then(|| {
+        let mut every = vec![0.0; counts.len()];
+        present.iter().zip(&shares).for_each(|(&class, &share)| every[class] = share);
+        every
+    })
+}
+
+/// What a sum of so many squared deviations hardly ever exceeds by chance.
+fn far(degrees: f64) -> f64 {
+    degrees + FAR * (2.0 * degrees).sqrt()
 }
 
 /// Votes and errors among the classes that have a label.
@@ -105,6 +155,31 @@ impl Recount {
             .collect();
         let sum: f64 = raw.iter().sum();
         sum.is_finite().then(|| raw.into_iter().map(|share| share / sum).collect())
+    }
+
+    /// How far the votes are from those expected with these shares, which come from so many labels: the sum of squared
+    /// deviations.
+    fn distance(&self, shares: &[f64], n_labels: f64) -> Option<f64> {
+        let n = shares.len();
+        let spread = Matrix::from_fn(n, n, |k, c| {
+            let own = if k == c { shares[k] } else { 0.0 };
+            (own - shares[k] * shares[c]) / n_labels
+        });
+        let through = Matrix::of_product(self.taken.view(), spread.view());
+        let through = Matrix::of_product(through.view(), self.taken.transposed());
+        let mut covariance = self.covariance(shares);
+        let pairs = covariance.as_mut_slice().iter_mut().zip(through.as_slice());
+        pairs.for_each(|(entry, more)| *entry += more);
+        let (values, vectors) = symmetric_eigen(&covariance)?;
+        let gap: Vec<f64> = (0..n)
+            .map(|k| {
+                self.votes[k] - (0..n).map(|c| self.taken.column(c)[k] * shares[c]).sum::<f64>()
+            })
+            .collect();
+        let squares = values.iter().enumerate().map(|(i, value)| {
+            inner(vectors.column(i), &gap).powi(2) / value.max(f64::MIN_POSITIVE)
+        });
+        Some(squares.sum())
     }
 
     /// The covariance of $q-M\pi$: both are counted, $M$ with few labels.
