@@ -3142,7 +3142,7 @@ class LCKSVD(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=8
+    max_iter : int, default=10
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -3253,7 +3253,7 @@ class LCKSVD(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 8,
+        max_iter: int = 10,
         tol: float = 0.0001,
         consistency: float = 0.25,
         discrimination: float = 0.25,

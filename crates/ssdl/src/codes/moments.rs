@@ -179,6 +179,15 @@ pub(crate) fn residuals<T: Real>(
     (0..codes.columns()).runs_of(32).gather_with(Vec::new, of)
 }
 
+/// $AA^\top$, by whichever way is faster for codes of this density.
+pub(crate) fn squares<T: Real>(dense: &Matrix<T>, codes: &Csr<T>) -> Matrix<T> {
+    if is_dense(codes) {
+        Matrix::of_product(dense.view(), dense.transposed())
+    } else {
+        second_moments(codes, None)
+    }
+}
+
 /// $AA^\top$ and $XA^\top$, by whichever way is faster for codes of this density.
 pub(crate) fn moments<T: Real>(
     samples: Held<'_, T>,

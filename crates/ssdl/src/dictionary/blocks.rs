@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Statistics;
-use crate::codes::moments::{cross_moments, moments};
+use crate::codes::moments::{cross_moments, squares};
 use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, substream};
 use crate::samples::Labels;
@@ -181,7 +181,7 @@ impl Blocks {
     ) -> Statistics<T> {
         let base = if shared { 1.0 } else { 0.0 };
         let mut second = if shared {
-            moments(samples.into(), codes, &Csr::of_columns(codes)).0
+            squares(codes, &Csr::of_columns(codes))
         } else {
             Matrix::zeros(codes.rows(), codes.rows())
         };

@@ -2,7 +2,7 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
-use crate::matrix::{Matrix, axpy, dot, squared_norm, symmetric_eigen};
+use crate::matrix::{Matrix, axpy, dot, four_products, squared_norm, symmetric_eigen};
 use crate::sparse::Csr;
 use crate::threads::Loops;
 use crate::wide::wide;
@@ -54,6 +54,8 @@ impl Ksvd {
         left
     }
 
+    /// What the other atoms leave, $E=L+da^\top$ with what all leave, is never written down: $Ea=La+\lVert
+    /// a\rVert^2d$.
     #[inline(always)]
     fn move_atom<T: Real>(
         &self,
@@ -62,14 +64,11 @@ impl Ksvd {
         users: &[u32],
         values: &mut [T],
     ) {
-        let mut next = vec![T::zero(); atom.len()];
-        for (&i, &value) in users.iter().zip(&*values) {
-            let column = left.column_mut(i as usize);
-            axpy(value, atom, column);
-            axpy(value, column, &mut next);
-        }
+        let mut next = weighted_sum(left, users, values);
+        let own: T = values.iter().map(|&a| a * a).sum();
+        axpy(own, atom, &mut next);
         if self.exact
-            && let Some(best) = leading(left, users, &next)
+            && let Some(best) = leading(left, (users, values), atom, &next)
         {
             next = best;
         }
@@ -81,17 +80,62 @@ impl Ksvd {
             let own = T::of(squared_norm(atom).sqrt());
             next.iter_mut().zip(&*atom).for_each(|(next, &d)| *next = d / own);
         }
-        atom.copy_from_slice(&next);
-        for (&i, value) in users.iter().zip(values) {
-            let column = left.column_mut(i as usize);
-            *value = dot(atom, column);
-            axpy(-*value, atom, column);
+        let along = along(left, (atom, &next), users, values);
+        for (&i, (value, &new)) in users.iter().zip(values.iter_mut().zip(&along)) {
+            exchange(left.column_mut(i as usize), (*value, atom), (new, &next));
+            *value = new;
         }
+        atom.copy_from_slice(&next);
+    }
+}
+
+/// $\sum_ia_il_i$ over the columns of the users, four at a time: a sum that is stored after each would wait for itself.
+#[inline(always)]
+pub(super) fn weighted_sum<T: Real>(left: &Matrix<T>, users: &[u32], values: &[T]) -> Vec<T> {
+    let mut sum = vec![T::zero(); left.rows()];
+    let (fours, rest) = users.as_chunks::<4>();
+    let (weights, last) = values.as_chunks::<4>();
+    for (users, weights) in fours.iter().zip(weights) {
+        let [a, b, c, d] = users.map(|i| left.column(i as usize));
+        let columns = a.iter().zip(b).zip(c.iter().zip(d));
+        for (sum, ((&a, &b), (&c, &d))) in sum.iter_mut().zip(columns) {
+            *sum += (weights[0] * a + weights[1] * b) + (weights[2] * c + weights[3] * d);
+        }
+    }
+    rest.iter().zip(last).for_each(|(&i, &a)| axpy(a, left.column(i as usize), &mut sum));
+    sum
+}
+
+/// What the other atoms leave of the users, along the new atom: $E^\top d'=L^\top d'+(d^\top d')a$ with what all
+/// atoms leave of them, $L=E-da^\top$.
+#[inline(always)]
+pub(super) fn along<T: Real>(
+    left: &Matrix<T>,
+    (atom, next): (&[T], &[T]),
+    users: &[u32],
+    values: &[T],
+) -> Vec<T> {
+    let turn = dot(atom, next);
+    let mut out = Vec::with_capacity(users.len());
+    for (users, values) in users.chunks(4).zip(values.chunks(4)) {
+        // Without a group of its own the last users are joined by copies of the last one.
+        let of = |at: usize| left.column(users[at.min(users.len() - 1)] as usize);
+        let products = four_products(next, [of(0), of(1), of(2), of(3)]);
+        out.extend(products.iter().zip(values).map(|(&own, &a)| own + turn * a));
+    }
+    out
+}
+
+/// Gives a column its share of the old atom back and takes that of the new one.
+#[inline(always)]
+pub(super) fn exchange<T: Real>(column: &mut [T], old: (T, &[T]), new: (T, &[T])) {
+    for ((x, &before), &after) in column.iter_mut().zip(old.1).zip(new.1) {
+        *x += old.0 * before - new.0 * after;
     }
 }
 
 /// $X-DA$ for codes with a row for each sample.
-pub(super) fn remainder<T: Real>(
+pub(crate) fn remainder<T: Real>(
     samples: &Matrix<T>,
     atoms: &Matrix<T>,
     codes: &Csr<T>,
@@ -106,11 +150,18 @@ pub(super) fn remainder<T: Real>(
     left
 }
 
-/// The first left singular vector of the columns of the users, turned towards `guess`; `None` if they are
-/// not finite.
-fn leading<T: Real>(left: &Matrix<T>, users: &[u32], guess: &[T]) -> Option<Vec<T>> {
+/// The first left singular vector of the columns of the users with their share of the atom, turned towards
+/// `guess`; `None` if they are not finite.
+fn leading<T: Real>(
+    left: &Matrix<T>,
+    (users, values): (&[u32], &[T]),
+    atom: &[T],
+    guess: &[T],
+) -> Option<Vec<T>> {
     let users: Vec<usize> = users.iter().map(|&i| i as usize).collect();
-    let columns = left.select_columns(&users).cast::<f64>();
+    let mut columns = left.select_columns(&users);
+    values.iter().enumerate().for_each(|(at, &a)| axpy(a, atom, columns.column_mut(at)));
+    let columns = columns.cast::<f64>();
     let wide_side = columns.columns() > columns.rows();
     let gram = if wide_side {
         Matrix::of_product(columns.view(), columns.transposed())
@@ -136,11 +187,12 @@ fn leading<T: Real>(left: &Matrix<T>, users: &[u32], guess: &[T]) -> Option<Vec<
 /// Replaces atoms that are not worth their place by samples that are badly reconstructed: those with fewer
 /// than `min_users` users, and one of two atoms with a cosine above 0.99. Returns how many.
 ///
-/// Samples are taken worst first (ties by index), each once, scaled to length one. `left` is $X-DA$. The
+/// Samples are taken worst first (ties by index), each once, scaled to length one; the Gram matrix of the atoms
+/// follows. `left` is $X-DA$. The
 /// coefficients of a replaced atom no longer fit it: code again afterwards.
 #[inline(never)]
 pub fn replace_weak<T: Real>(
-    atoms: &mut Matrix<T>,
+    (atoms, gram): (&mut Matrix<T>, &mut Matrix<T>),
     samples: &Matrix<T>,
     codes: &Matrix<T>,
     left: &Matrix<T>,
@@ -155,7 +207,6 @@ pub fn replace_weak<T: Real>(
     order::largest_first(&mut worst);
     let floor = 1e-10 * samples.squared_norm() / samples.columns().max(1) as f64;
     let mut worst = worst.into_iter().filter(|(residual, _)| *residual > floor).map(|(_, i)| i);
-    let gram = atoms.gram();
     let lengths: Vec<f64> = (0..p).map(|k| gram.column(k)[k].wide().sqrt()).collect();
     let mut replaced = vec![false; p];
     for k in 0..p {
@@ -172,5 +223,11 @@ pub fn replace_weak<T: Real>(
         atoms.column_mut(k).iter_mut().zip(source).for_each(|(d, &x)| *d = x / length);
         replaced[k] = true;
     }
-    replaced.into_iter().filter(|replaced| *replaced).count()
+    let new: Vec<usize> = (0..p).filter(|&k| replaced[k]).collect();
+    let products = Matrix::of_product(atoms.transposed(), atoms.select_columns(&new).view());
+    for (&k, products) in new.iter().zip(products.iter_columns()) {
+        gram.column_mut(k).copy_from_slice(products);
+        products.iter().enumerate().for_each(|(l, &product)| gram.column_mut(l)[k] = product);
+    }
+    new.len()
 }

@@ -22,6 +22,7 @@ pub use blocks::{Blocks, Energies, nearness_to_classes};
 pub use count::AtomCount;
 pub use dual::Dual;
 pub use fista::ProjectedFista;
+pub(crate) use ksvd::remainder;
 pub use ksvd::{Ksvd, replace_weak};
 pub(crate) use overshoot::update_past;
 pub use recursive::{Part, Recursive};

@@ -4,15 +4,16 @@
 //! $$\min_{\lVert d_k\rVert=1,A}\lVert X-DA\rVert^2+\alpha\operatorname{tr}(D^\top L_fD)
 //! +\beta\operatorname{tr}(AL_cA^\top).$$
 
-use super::ksvd::remainder;
+use super::ksvd::{along, exchange, remainder, weighted_sum};
 use crate::graph::Laplacian;
-use crate::matrix::{Matrix, axpy, dot, inner, squared_norm};
+use crate::matrix::{Matrix, axpy, inner, squared_norm};
 use crate::sparse::Csr;
 use crate::wide::wide;
 use crate::{Error, Real, Result};
 
-/// Relative residual at which the system of an atom, or of its coefficients, is solved.
-const SOLVED: f64 = 1e-6;
+/// Relative residual at which the system of an atom, or of its coefficients, is solved: the objective is as flat as
+/// its square.
+const SOLVED: f64 = 1e-4;
 /// Maximum number of conjugate gradient steps; most need less than ten.
 const MAX_STEPS: usize = 200;
 
@@ -55,25 +56,37 @@ impl<T: Real> Smooth<'_, T> {
             if users.is_empty() {
                 continue;
             }
+            let own = T::of(squared_norm(values));
             let sum = wide(
                 #[inline(always)]
-                || gather(&mut left, atoms.column(k), users, values),
+                || {
+                    let mut sum = weighted_sum(&left, users, values);
+                    axpy(own, atoms.column(k), &mut sum);
+                    sum
+                },
             );
-            let mut next = self.solve(features, T::of(squared_norm(values)), &sum);
+            let mut next = self.solve(features, own, &sum);
             let length = T::of(squared_norm(&next).sqrt());
             if length > T::min_positive_value() && length.is_finite() {
                 next.iter_mut().for_each(|d| *d /= length);
-                atoms.column_mut(k).copy_from_slice(&next);
+            } else {
+                next.copy_from_slice(atoms.column(k));
             }
             let along = wide(
                 #[inline(always)]
-                || along(&left, atoms.column(k), users),
+                || along(&left, (atoms.column(k), &next), users, values),
             );
             let new = self.coefficients(graph, users, along, &mut place);
             wide(
                 #[inline(always)]
-                || take(&mut left, atoms.column(k), users, &new),
+                || {
+                    for (&i, (&old, &new)) in users.iter().zip(values.iter().zip(&new)) {
+                        let column = left.column_mut(i as usize);
+                        exchange(column, (old, atoms.column(k)), (new, &next));
+                    }
+                },
             );
+            atoms.column_mut(k).copy_from_slice(&next);
             for (&i, &value) in users.iter().zip(&new) {
                 codes.column_mut(i as usize)[k] = value;
             }
@@ -159,30 +172,4 @@ fn conjugate_gradients<T: Real>(
         size = next;
     }
     solution
-}
-
-/// Gives the users of an atom their share of it back; returns the sum of their columns, weighted by it.
-#[inline(always)]
-fn gather<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) -> Vec<T> {
-    let mut sum = vec![T::zero(); atom.len()];
-    for (&i, &value) in users.iter().zip(values) {
-        let column = left.column_mut(i as usize);
-        axpy(value, atom, column);
-        axpy(value, column, &mut sum);
-    }
-    sum
-}
-
-/// The columns of the users along an atom.
-#[inline(always)]
-fn along<T: Real>(left: &Matrix<T>, atom: &[T], users: &[u32]) -> Vec<T> {
-    users.iter().map(|&i| dot(atom, left.column(i as usize))).collect()
-}
-
-/// Takes a share of the atom from the column of each user.
-#[inline(always)]
-fn take<T: Real>(left: &mut Matrix<T>, atom: &[T], users: &[u32], values: &[T]) {
-    for (&i, &value) in users.iter().zip(values) {
-        axpy(-value, atom, left.column_mut(i as usize));
-    }
 }

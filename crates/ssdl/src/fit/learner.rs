@@ -293,7 +293,9 @@ impl DictionaryLearner {
         let mut left = samples.clone();
         learnt.stop = turns.repeat(limits, |turns| {
             if turns.iteration() > 1 {
-                learnt.revived_atoms += replace_weak(&mut learnt.atoms, samples, &codes, &left, 1);
+                let mut gram = learnt.atoms.gram();
+                let both = (&mut learnt.atoms, &mut gram);
+                learnt.revived_atoms += replace_weak(both, samples, &codes, &left, 1);
             }
             self.code(samples, &learnt.atoms, &mut codes);
             left = ksvd.update(samples, &mut learnt.atoms, &mut codes);

@@ -1,6 +1,7 @@
 //! What all fits share: iterations of steps, an objective by term, a reason to stop; and the
 //! alternation that several methods use.
 
+mod blank;
 mod class_blocks;
 mod coupled;
 mod doubts;
@@ -17,6 +18,7 @@ mod svm;
 mod turns;
 mod watch;
 
+pub(crate) use blank::without_blank;
 pub(crate) use class_blocks::{
     by_residuals, classes_of_atoms, first_blocks, flips, squared_lengths,
 };

@@ -6,7 +6,7 @@
 mod vectors;
 
 pub use vectors::{absolute_sum, axpy, dot, inner, squared_norm};
-pub(crate) use vectors::{first_not_finite, halve, in_parts, squared_distance};
+pub(crate) use vectors::{first_not_finite, four_products, halve, in_parts, squared_distance};
 
 use std::ops::Range;
 

@@ -6,6 +6,8 @@ use crate::Real;
 use crate::threads::Loops;
 use crate::wide::wide;
 
+/// Numbers of each of several products that are summed at once.
+const WIDE: usize = 16;
 /// Terms of a long sum that one thread adds at once.
 const PART: usize = 1 << 15;
 
@@ -133,4 +135,26 @@ pub fn axpy<T: Real>(c: T, x: &[T], y: &mut [T]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += c * x;
     }
+}
+/// The products of a vector with four others: one after the other would wait for its own sums.
+#[inline(always)]
+pub(crate) fn four_products<T: Real>(x: &[T], others: [&[T]; 4]) -> [T; 4] {
+    let mut sums = [[T::zero(); WIDE]; 4];
+    let (whole, rest) = x.as_chunks::<WIDE>();
+    let [a, b, c, d] = others.map(|other| other.as_chunks::<WIDE>());
+    for ((((x, a), b), c), d) in whole.iter().zip(a.0).zip(b.0).zip(c.0).zip(d.0) {
+        for lane in 0..WIDE {
+            sums[0][lane] += x[lane] * a[lane];
+            sums[1][lane] += x[lane] * b[lane];
+            sums[2][lane] += x[lane] * c[lane];
+            sums[3][lane] += x[lane] * d[lane];
+        }
+    }
+    let tails = [a.1, b.1, c.1, d.1];
+    let mut totals = [T::zero(); 4];
+    for (total, (sums, tail)) in totals.iter_mut().zip(sums.iter().zip(tails)) {
+        let tail = rest.iter().zip(tail).map(|(&x, &d)| x * d);
+        *total = halve(*sums, |a, b| a + b) + tail.sum::<T>();
+    }
+    totals
 }

@@ -2,7 +2,7 @@
 //! for each method.
 
 use super::{Description, Learner};
-use crate::fit::{Given, Learnt, Sizes, Turns};
+use crate::fit::{Given, Learnt, Sizes, Turns, without_blank};
 use crate::graph::Connected;
 use crate::{Real, Result};
 
@@ -70,6 +70,9 @@ impl<T: Real, K: Learner> AnyLearner<T> for K {
     }
 
     fn learn(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
+        if K::IGNORES_BLANK {
+            return without_blank(given, |given| K::learn(self, given, turns));
+        }
         K::learn(self, given, turns)
     }
 }

@@ -118,7 +118,10 @@ impl Learner for Jdl {
         let stop = turns.repeat(limits, |turns| {
             let labels = (&targets, &*classes, &weights);
             code(pursuit, (&atoms, &gram), &known, Some(labels), &mut of_known);
-            code(pursuit, (&atoms, &gram), &rest, None, &mut of_rest);
+            // The first codes of unlabelled samples are on these atoms already.
+            if turns.iteration() > 1 {
+                code(pursuit, (&atoms, &gram), &rest, None, &mut of_rest);
+            }
             let (all, moments) = sums(&of_known, &of_rest);
             residual = all.residual(&atoms, &gram);
             turns.done(Step::Codes, objective(residual, &weights, &of_known))?;

@@ -6,10 +6,11 @@ use super::{Description, Learner, cut_few_atoms};
 use crate::classifier::Targets;
 use crate::codes::{Pulled, Pursuit};
 use crate::dictionary::by_class::{ClassAtoms, first_atoms_by_class};
-use crate::dictionary::{Ksvd, init, replace_weak};
+use crate::dictionary::{Ksvd, init, remainder, replace_weak};
 use crate::fit::few_atoms::{Ending, Unused};
 use crate::fit::{FewAtomsKnobs, Given, Learnt, Objective, Sizes, Step, Stop, Turns};
 use crate::matrix::squared_norm;
+use crate::sparse::Csr;
 use crate::threads::Loops;
 use crate::{Matrix, Real, Result};
 
@@ -25,7 +26,7 @@ crate::knobs! {
     /// ```
     pub struct LcKsvd {
         /// Atoms, codes and iterations.
-        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(8);
+        codes: FewAtomsKnobs = FewAtomsKnobs::new().max_iterations(10);
         /// Weight of label consistency: codes use atoms of their class.
         consistency "ψ psi": f64 = 0.25, From(0.0);
         /// Weight of the classifier's squared errors; 0 is LC-KSVD1.
@@ -71,6 +72,7 @@ without learning, it gains one to two points on faces with 8 labels a person and
 
 impl Learner for LcKsvd {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         cut_few_atoms(&mut self.codes, sizes, notice);
@@ -176,21 +178,49 @@ impl LcKsvd {
         let mut codes = Matrix::zeros(atoms.columns(), samples.columns());
         let mut unused = Unused::default();
         let limits = self.codes.limits();
-        self.code(samples, atoms, &mut codes);
-        let mut left = samples.clone();
-        left.add_product(-T::one(), atoms.view(), codes.view());
+        let ksvd = Ksvd { exact: self.exact };
+        self.code(samples, (atoms, &atoms.gram()), &mut codes);
+        let mut left = remainder(samples, atoms, &Csr::of_columns(&codes));
         turns.begin(limits, objective(&left))?;
         let stop = turns.repeat(limits, |turns| {
             if turns.iteration() > 1 {
-                unused.revived += replace_weak(atoms, samples, &codes, &left, MIN_USERS);
-                self.code(samples, atoms, &mut codes);
+                let mut gram = atoms.gram();
+                let both = (&mut *atoms, &mut gram);
+                unused.revived += replace_weak(both, samples, &codes, &left, MIN_USERS);
+                left = self.follow(samples, (atoms, &gram), &mut codes, left.squared_norm());
+            } else {
+                left = ksvd.update(samples, atoms, &mut codes);
             }
-            left = Ksvd { exact: self.exact }.update(samples, atoms, &mut codes);
             turns.done(Step::Dictionary, objective(&left))
         })?;
         let is_dead = |k: &usize| codes.iter_columns().all(|code| code[*k] == T::zero());
         unused.dead = (0..atoms.columns()).filter(is_dead).count();
         Ok((unused, stop))
+    }
+
+    /// Pursuit and K-SVD; returns what is left of the samples.
+    ///
+    /// Codes are searched for from nothing: codes that stay where they are hardly worse fit better now, but hold up the
+    /// next atoms. On AR the objective is 104 after eight iterations with them, and 98 without. Only where it ends above
+    /// `before` are they kept.
+    fn follow<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        (atoms, gram): (&mut Matrix<T>, &Matrix<T>),
+        codes: &mut Matrix<T>,
+        before: f64,
+    ) -> Matrix<T> {
+        let ksvd = Ksvd { exact: self.exact };
+        let (old_atoms, mut old_codes) = (atoms.clone(), codes.clone());
+        codes.as_mut_slice().fill(T::zero());
+        self.code(samples, (atoms, gram), codes);
+        let left = ksvd.update(samples, atoms, codes);
+        if left.squared_norm() <= before {
+            return left;
+        }
+        self.code(samples, (&old_atoms, gram), &mut old_codes);
+        (*atoms, *codes) = (old_atoms, old_codes);
+        ksvd.update(samples, atoms, codes)
     }
 
     /// K-SVD inside each class.
@@ -213,11 +243,14 @@ impl LcKsvd {
             let mut atoms = atoms.select_columns(&chosen);
             let min_users = MIN_USERS.min(own.len() / 4);
             let mut codes = Matrix::zeros(atoms.columns(), own.len());
+            let mut gram = atoms.gram();
             for round in 0..self.start_iterations {
-                self.code(&samples, &atoms, &mut codes);
+                self.code(&samples, (&atoms, &gram), &mut codes);
                 let left = Ksvd { exact: self.exact }.update(&samples, &mut atoms, &mut codes);
                 if round + 1 < self.start_iterations {
-                    replace_weak(&mut atoms, &samples, &codes, &left, min_users);
+                    gram = atoms.gram();
+                    let both = (&mut atoms, &mut gram);
+                    replace_weak(both, &samples, &codes, &left, min_users);
                 }
             }
             atoms
@@ -227,9 +260,14 @@ impl LcKsvd {
         ClassAtoms { atoms: joined.unwrap_or(atoms), class_of_atoms }
     }
 
-    fn code<T: Real>(&self, samples: &Matrix<T>, atoms: &Matrix<T>, codes: &mut Matrix<T>) {
+    fn code<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        (atoms, gram): (&Matrix<T>, &Matrix<T>),
+        codes: &mut Matrix<T>,
+    ) {
         let rhs = Matrix::of_product(atoms.transposed(), samples.view());
-        let problem = Pulled { gram: &atoms.gram(), rhs, shifts: Vec::new() };
+        let problem = Pulled { gram, rhs, shifts: Vec::new() };
         self.codes.pursuit().code(problem, codes);
     }
 }

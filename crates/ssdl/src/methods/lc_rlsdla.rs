@@ -62,6 +62,7 @@ stays some four points below `src`, the control without learning.",
 
 impl Learner for LcRlsdla {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         cut_few_atoms(&mut self.codes, sizes, notice);

@@ -98,6 +98,9 @@ pub trait Learner: Knobbed {
     /// What it is.
     const DESCRIPTION: Description;
 
+    /// Whether features that are zero in every sample play no part: [`learn`](Learner::learn) then does not see them.
+    const IGNORES_BLANK: bool = false;
+
     /// Cuts knobs to what samples of these sizes allow, and reports each reduction.
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         let _ = (sizes, notice);

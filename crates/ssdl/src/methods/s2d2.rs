@@ -75,6 +75,7 @@ const PASSES: usize = 2;
 
 impl Learner for S2d2 {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
         let n_atoms = self.atoms_per_class.min(sizes.n_samples).saturating_mul(sizes.n_classes);

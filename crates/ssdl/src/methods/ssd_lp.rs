@@ -104,6 +104,7 @@ const POWER: i32 = 2;
 
 impl Learner for SsdLp {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         if self.spread_graph == SpreadGraph::Heat {

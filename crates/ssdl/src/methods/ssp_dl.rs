@@ -71,6 +71,7 @@ const STEPS: usize = 40;
 
 impl Learner for SspDl {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         cut_atoms(&mut self.n_atoms, sizes, notice);

@@ -72,6 +72,7 @@ const EPSILON: (f64, f64) = (1e-2, 1e-6);
 
 impl Learner for SsrD {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         cut_atoms(&mut self.n_atoms, sizes, notice);
@@ -179,9 +180,10 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     fn update_atoms(&mut self, weights: &[f64], is_last: bool) {
-        let weighted = Matrix::from_fn(self.codes.rows(), self.codes.columns(), |k, j| {
-            T::of(weights[j]) * self.codes.column(j)[k]
-        });
+        let mut weighted = self.codes.clone();
+        for (column, &weight) in weighted.columns_mut().zip(weights) {
+            column.iter_mut().for_each(|a| *a *= T::of(weight));
+        }
         let statistics = Statistics {
             moments: Matrix::of_product(weighted.view(), self.codes.transposed()),
             correlations: Matrix::of_product(self.samples.view(), weighted.transposed()),

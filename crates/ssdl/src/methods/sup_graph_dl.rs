@@ -115,30 +115,33 @@ impl Learner for SupGraphDl {
         let mut gram = atoms.gram();
         code(self.codes.pursuit(), (&atoms, &gram), &known, None, &mut codes);
         let mut weights = targets.fit(&codes, &classes)?;
-        let measure = |left: f64,
-                       atoms: &Matrix<T>,
-                       features: &Laplacian<T>,
-                       codes: &Matrix<T>,
-                       w: &Matrix<T>| {
+        // What only the atoms, or only the codes, decide is not computed again for the others' steps.
+        let of_atoms = |atoms: &Matrix<T>, features: &Laplacian<T>| {
+            self.feature_manifold * features.energy(&flipped(atoms))
+        };
+        let of_codes = |codes: &Matrix<T>| self.manifold * graph.energy(codes);
+        let measure = |left: f64, (smooth, tied): (f64, f64), codes: &Matrix<T>, w: &Matrix<T>| {
             let misfit = targets.misfit(w, codes, &classes);
             Objective::new([
                 ("reconstruction", left),
-                ("feature_manifold", self.feature_manifold * features.energy(&flipped(atoms))),
-                ("manifold", self.manifold * graph.energy(codes)),
+                ("feature_manifold", smooth),
+                ("manifold", tied),
                 ("discrimination", misfit.discrimination),
                 ("ridge", misfit.ridge),
             ])
         };
         let energy = known.squared_norm();
         let left = Statistics::of(&known, &codes, energy).residual(&atoms, &gram);
-        turns.begin(limits, measure(left, &atoms, &features, &codes, &weights))?;
+        let mut energies = (of_atoms(&atoms, &features), of_codes(&codes));
+        turns.begin(limits, measure(left, energies, &codes, &weights))?;
         let mut unused = Unused::default();
         let stop = turns.repeat(limits, |turns| {
             let labels = (&targets, &*classes, &weights);
             self.code(&known, (&atoms, &gram), labels, &graph, &mut codes);
             let sums = Statistics::of(&known, &codes, energy);
             let left = sums.residual(&atoms, &gram);
-            turns.done(Step::Codes, measure(left, &atoms, &features, &codes, &weights))?;
+            energies.1 = of_codes(&codes);
+            turns.done(Step::Codes, measure(left, energies, &codes, &weights))?;
             let moments = sums.moments;
             let nobody = (&Matrix::zeros(known.rows(), 0), &Matrix::zeros(codes.rows(), 0));
             unused.revive(&mut atoms, &moments, (&known, &codes), nobody);
@@ -153,11 +156,12 @@ impl Learner for SupGraphDl {
             if self.learn_features && turns.iteration() % LEARN_EVERY == 0 && !turns.is_last() {
                 features = self.learn_graph(&atoms)?;
             }
-            turns.done(Step::Dictionary, measure(left, &atoms, &features, &codes, &weights))?;
+            energies = (of_atoms(&atoms, &features), of_codes(&codes));
+            turns.done(Step::Dictionary, measure(left, energies, &codes, &weights))?;
             gram = atoms.gram();
             let moments = second_moments(&Csr::of_columns(&codes), None);
             weights = targets.fit_with(&codes, &classes, &moments)?;
-            turns.done(Step::Classifier, measure(left, &atoms, &features, &codes, &weights))
+            turns.done(Step::Classifier, measure(left, energies, &codes, &weights))
         })?;
         let (coder, ridge) = (self.codes.coder(), self.refit_ridge);
         Ending { atoms, coder, weights: None, ridge, unused, stop }.learnt(given)

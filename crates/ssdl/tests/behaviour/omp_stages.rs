@@ -162,7 +162,9 @@ fn weak_atoms_become_the_worst_samples() {
     let mut left = samples.clone();
     left.add_product(-1.0, atoms.view(), codes.view());
     let first = atoms.clone();
-    assert_eq!(replace_weak(&mut atoms, &samples, &codes, &left, 1), 2);
+    let mut gram = atoms.gram();
+    assert_eq!(replace_weak((&mut atoms, &mut gram), &samples, &codes, &left, 1), 2);
+    assert!(apart(gram.as_slice(), atoms.gram().as_slice()) < 1e-12, "the Gram matrix follows");
     let changed: Vec<usize> = (0..5).filter(|&k| atoms.column(k) != first.column(k)).collect();
     assert_eq!(changed, [1, 4], "the first of the twins, and the unused atom");
     let errors: Vec<f64> = left.iter_columns().map(squared_norm).collect();
@@ -172,7 +174,8 @@ fn weak_atoms_become_the_worst_samples() {
     assert!(apart(atoms.column(1), &expected) < 1e-12);
     // No sample is left to learn from.
     let exact = Matrix::zeros(6, 20);
-    assert_eq!(replace_weak(&mut atoms, &samples, &Matrix::zeros(5, 20), &exact, 4), 0);
+    let (both, none) = ((&mut atoms, &mut gram), Matrix::zeros(5, 20));
+    assert_eq!(replace_weak(both, &samples, &none, &exact, 4), 0);
 }
 
 /// The weighted least squares that the recursion stands for, solved at once.

@@ -1,15 +1,13 @@
 //! The atoms that a code has already, with coefficients that are fitted again.
 
-use crate::matrix::halve;
+use crate::matrix::four_products;
 use crate::sparse::for_nonzeros;
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real};
 
-/// Numbers of a row, or of a sample, that are treated at once.
+/// Numbers of a row that are treated at once.
 const LANES: usize = 16;
-/// Atoms whose products with a sample are summed together.
-const TOGETHER: usize = 4;
 /// Samples that a thread takes at once.
 const CHUNK: usize = 16;
 /// An atom that keeps less than this share of its squared length outside the span of those before it depends
@@ -65,35 +63,12 @@ impl<T: Real> Refit<'_, T> {
     fn products(&self, x: &[T], chosen: &[usize], out: &mut Vec<T>) {
         out.clear();
         // Without a group of its own the last atoms are joined by copies of the last one.
-        for group in chosen.chunks(TOGETHER) {
+        for group in chosen.chunks(4) {
             let of = |at: usize| self.atoms.column(group[at.min(group.len() - 1)]);
             let sums = four_products(x, [of(0), of(1), of(2), of(3)]);
             out.extend_from_slice(&sums[..group.len()]);
         }
     }
-}
-
-/// The products of a vector with four others: one after the other would wait for its own sums.
-#[inline(always)]
-fn four_products<T: Real>(x: &[T], others: [&[T]; TOGETHER]) -> [T; TOGETHER] {
-    let mut sums = [[T::zero(); LANES]; TOGETHER];
-    let (whole, rest) = x.as_chunks::<LANES>();
-    let [a, b, c, d] = others.map(|other| other.as_chunks::<LANES>());
-    for ((((x, a), b), c), d) in whole.iter().zip(a.0).zip(b.0).zip(c.0).zip(d.0) {
-        for lane in 0..LANES {
-            sums[0][lane] += x[lane] * a[lane];
-            sums[1][lane] += x[lane] * b[lane];
-            sums[2][lane] += x[lane] * c[lane];
-            sums[3][lane] += x[lane] * d[lane];
-        }
-    }
-    let tails = [a.1, b.1, c.1, d.1];
-    let mut totals = [T::zero(); TOGETHER];
-    for (total, (sums, tail)) in totals.iter_mut().zip(sums.iter().zip(tails)) {
-        let tail = rest.iter().zip(tail).map(|(&x, &d)| x * d);
-        *total = halve(*sums, |a, b| a + b) + tail.sum::<T>();
-    }
-    totals
 }
 
 /// Least squares over the atoms of one code, its arrays used again for the next.
