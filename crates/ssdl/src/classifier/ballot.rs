@@ -7,7 +7,7 @@
 //!
 //! Paper: neither is there. `voting=paper` gives the paper's loss.
 
-use super::balance::class_sums;
+use super::balance::{as_shares, class_sums};
 use super::membership::{Shares, class_errors, membership_of_errors};
 use super::{Balance, Outlook, scale};
 use crate::Real;
@@ -57,7 +57,7 @@ impl<T: Real> Ballot<T> {
         };
         Self {
             weights: labels.assigned().iter().zip(&weights.of_samples).map(of_sample).collect(),
-            balance: Balance { prior: outlook.prior, strength: outlook.balance },
+            balance: Balance { prior: weighed(outlook.prior, weights), strength: outlook.balance },
             sharpness,
         }
     }
@@ -172,6 +172,16 @@ impl<T: Real> Shares<T> {
     pub fn new(scores: &Matrix<T>, assigned: &[Option<usize>], sharpness: f64) -> Self {
         Ballot::plain(scores.rows(), scores.columns(), sharpness).shares(scores, assigned)
     }
+}
+
+/// The shares of votes where some classes count more: as if each had as many samples more. Held to the shares of the
+/// samples, votes would outweigh what the user asked for.
+fn weighed<T: Real>(prior: Vec<f64>, weights: &Weights<T>) -> Vec<f64> {
+    let factors = &weights.of_classes;
+    if weights.balanced || factors.windows(2).all(|pair| pair[0] == pair[1]) {
+        return prior;
+    }
+    as_shares(prior.iter().zip(factors).map(|(share, factor)| share * factor.wide()).collect())
 }
 
 /// The weight of a label of each class with which the labels stand for the prior: as far as `balance`

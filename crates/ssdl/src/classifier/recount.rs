@@ -254,6 +254,33 @@ mod tests {
     }
 
     #[test]
+    fn a_class_that_loses_its_labels_to_others_is_found_out() {
+        let between = Matrix::from_fn(3, 3, |k, c| {
+            [[20.0, 0.0, 0.0], [9.0, 2.0, 9.0], [0.0, 0.0, 20.0]][c][k]
+        });
+        assert!(favours(&between));
+        let shares = recounted(&[500.0, 30.0, 470.0], &between, &[20; 3]);
+        assert!(shares[1] > 0.15, "{shares:?}");
+        // Errors both ways, or one alone, prove nothing.
+        assert!(!favours(&confusion(3, 20.0, 12.0)));
+        let one = Matrix::from_fn(2, 2, |k, c| [[5.0, 0.0], [1.0, 4.0]][c][k]);
+        assert!(!favours(&one) && !favours(&Matrix::zeros(2, 2)));
+    }
+
+    #[test]
+    fn labels_drawn_from_all_samples_stand_for_them_unless_votes_say_no() {
+        let taken = Matrix::from_fn(2, 2, |k, c| [[50.0, 7.0], [1.0, 2.0]][c][k]);
+        let drawn = as_drawn(&[850.0, 150.0], &taken, &[57, 3]).expect("19 to 1, and votes agree");
+        assert!((drawn[0] - 58.0 / 62.0).abs() < 1e-12, "{drawn:?}");
+        let sure = Matrix::from_fn(2, 2, |k, c| [[98.0, 2.0], [0.0, 10.0]][c][k]);
+        assert_eq!(as_drawn(&[500.0, 500.0], &sure, &[100, 10]), None, "votes contradict");
+        assert_eq!(as_drawn(&[670.0, 330.0], &confusion(2, 20.0, 18.0), &[20, 10]), None);
+        // Six labels a class, by lot: what chance makes uneven is even.
+        let counts = [10, 2, 6, 5, 8, 4, 7, 6, 9, 3];
+        assert_eq!(as_drawn(&[100.0; 10], &confusion(10, 6.0, 4.0), &counts), None);
+    }
+
+    #[test]
     fn what_errors_explain_is_even() {
         for n_classes in [2, 3, 10] {
             let even = 1.0 / n_classes as f64;

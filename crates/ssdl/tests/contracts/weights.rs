@@ -146,6 +146,28 @@ fn votes_follow_the_shares_that_are_expected() {
     for_every_method!(expected_shares_are_followed);
 }
 
+fn classes_that_count_more_get_more<T: Real>(method: &dyn Method<T>) {
+    if !has(method, "voting") {
+        return;
+    }
+    let labels = label_first(&[0, 1, 2].repeat(30), 3, 4);
+    let samples = Samples::new(noise::<T>(6, 90, 26), labels).unwrap();
+    let with = |class: &str| {
+        let by_class = ClassWeight::Given(vec![(class.into(), 8.0)]);
+        let weighed = FitOptions { class_weight: Some(by_class), ..options() };
+        elected(&fit_with(method, &[], samples.clone(), &weighed, &mut Silent).unwrap())
+    };
+    let (first, last) = (with("class 0"), with("class 2"));
+    let name = label(method);
+    assert!(first[0] >= last[0] + 10, "{name}: {first:?} {last:?}");
+    assert!(last[2] >= first[2] + 10, "{name}: {first:?} {last:?}");
+}
+
+#[test]
+fn votes_follow_the_weights_of_classes() {
+    for_every_method!(classes_that_count_more_get_more);
+}
+
 fn balance_leaves_even_data_alone<T: Real>(method: &dyn Method<T>) {
     if !has(method, "balance") {
         return;
