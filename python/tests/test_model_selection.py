@@ -13,13 +13,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 import ssdl
 from conftest import small
 from ssdl.errors import FitWarning, KnobError, LabelsError
 from ssdl.model_selection import (
+    FewLabelSearch,
     FewLabelSplit,
     cross_val_hidden,
     labelled_accuracy,

@@ -25,6 +25,8 @@ const LEAST: f64 = 0.05;
 const SEVERAL: f64 = 4.0;
 /// Deviations that chance hardly ever reaches.
 const FAR: f64 = 4.0;
+/// What is left of [`POOLED`] and [`PRESUMED`] where errors are no chance.
+const PROVEN_DOUBT: f64 = 0.2;
 /// Deviations from which errors are no chance.
 const PROVEN: f64 = 2.0;
 /// The covariance depends on the shares; after so many rounds both hardly change.
@@ -115,13 +117,16 @@ impl Recount {
         if n < 2 || n_votes < 1.0 || all < 1.0 {
             return None;
         }
+        // Where labels prove that classes differ, each is judged by its own.
+        let doubt = if favours(confusion) { PROVEN_DOUBT } else { 1.0 };
+        let (pooled, presumed) = (doubt * POOLED, doubt * PRESUMED);
         let right: f64 = present.iter().map(|&class| confusion.column(class)[class]).sum();
         // One more that was not: no classifier is without errors. Worse than chance is chance.
-        let right = ((right + PRESUMED) / (all + PRESUMED + 1.0)).max(1.0 / n as f64);
+        let right = ((right + presumed) / (all + presumed + 1.0)).max(1.0 / n as f64);
         let wrong = (1.0 - right) / (n - 1) as f64;
         let taken = Matrix::from_fn(n, n, |k, c| {
-            let expected = POOLED * if k == c { right } else { wrong };
-            (confusion.column(present[c])[present[k]] + expected) / (seen[c] + POOLED)
+            let expected = pooled * if k == c { right } else { wrong };
+            (confusion.column(present[c])[present[k]] + expected) / (seen[c] + pooled)
         });
         let votes = present.iter().map(|&class| votes[class] / n_votes).collect();
         let worth = seen.iter().map(|seen| seen + CERTAIN).collect();

@@ -1,7 +1,7 @@
 //! Class shares that are recounted: they find uneven classes from even and uneven labels, leave even classes even,
 //! and depend neither on the order of samples nor on that of the classes.
 
-use crate::common::clouds;
+use crate::common::{clouds, label_first, noise};
 use ssdl::classifier::{MarginKnobs, Outlook, Prior};
 use ssdl::{Labels, Matrix, Real};
 
@@ -59,4 +59,39 @@ fn order_and_names_do_not_matter() {
     for class in 0..3 {
         assert!((found[class] - again[2 - class]).abs() < 1e-9, "{found:?} {again:?}");
     }
+}
+
+/// Clouds in five dimensions, so many samples of each class, and the class of each.
+fn in_a_line<T: Real>(centres: &[f64], sizes: &[usize]) -> (Matrix<T>, Vec<usize>) {
+    let mut truth: Vec<usize> = Vec::new();
+    let most = sizes.iter().max().copied().unwrap_or(0);
+    (0..most).for_each(|at| truth.extend((0..sizes.len()).filter(|&class| at < sizes[class])));
+    let wide = noise::<T>(5, truth.len(), 41);
+    let place = |i: usize| if i % 2 == 0 { 1.0 } else { -0.5 };
+    let features = Matrix::from_fn(5, truth.len(), |i, j| {
+        wide.column(j)[i] + T::of(place(i) * centres[truth[j]])
+    });
+    (features, truth)
+}
+
+#[test]
+fn a_class_between_two_others_keeps_its_share() {
+    let (samples, truth) = in_a_line::<f64>(&[0.0, 2.0, 4.0], &[300; 3]);
+    let labels = label_first(&truth, 3, 20);
+    let estimated = MarginKnobs::new();
+    let found = Outlook::new(&estimated, &samples, &labels).unwrap().prior;
+    assert!(found.iter().all(|share| (share - 1.0 / 3.0).abs() < 0.1), "{found:?}");
+}
+
+#[test]
+fn labels_that_were_drawn_from_all_samples_stand_for_them() {
+    let (samples, truth) = in_a_line::<f64>(&[0.0, 2.0], &[950, 50]);
+    // One in fifteen, whatever its class.
+    let assigned = truth.iter().enumerate().map(|(j, &class)| (j % 15 == 3).then_some(class));
+    let names = ["many", "few"].map(String::from).to_vec();
+    let labels = Labels::new(names, assigned.collect()).unwrap();
+    let counts = labels.counts();
+    assert!(counts[1] >= 2 && counts[0] > 4 * counts[1], "{counts:?}");
+    let found = Outlook::new(&MarginKnobs::new(), &samples, &labels).unwrap().prior;
+    assert!((found[1] - 0.05).abs() < 0.04, "{found:?} from {counts:?}");
 }
