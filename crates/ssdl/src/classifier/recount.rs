@@ -25,8 +25,9 @@ const LEAST: f64 = 0.05;
 const SEVERAL: f64 = 4.0;
 /// Deviations that chance hardly ever reaches.
 const FAR: f64 = 4.0;
-/// What is left of [`POOLED`] and [`PRESUMED`] where errors are no chance.
-const PROVEN_DOUBT: f64 = 0.2;
+/// Deviations from which errors are beyond doubt, and what then is left of [`POOLED`] and [`PRESUMED`].
+const BEYOND_DOUBT: f64 = 3.0;
+const LITTLE: f64 = 0.2;
 /// Deviations from which errors are no chance.
 const PROVEN: f64 = 2.0;
 /// The covariance depends on the shares; after so many rounds both hardly change.
@@ -50,17 +51,23 @@ pub(super) fn recounted(votes: &[f64], confusion: &Matrix<f64>, counts: &[usize]
     all
 }
 
-/// Whether labels prove that errors favour a class: it gains more labels of others than it loses to them, or fewer, by
-/// two deviations of what a fair coin would do (McNemar 1947). A class that lies between others loses all of its votes to
-/// them, and plain counts of votes would take it for rare.
-pub(super) fn favours(confusion: &Matrix<f64>) -> bool {
+/// How far labels prove that errors favour a class: by how many deviations of what a fair coin would do it gains more
+/// labels of others than it loses to them, or fewer (McNemar 1947); the most of any class. A class that lies between others
+/// loses all of its votes to them, and plain counts of votes would take it for rare.
+fn favour(confusion: &Matrix<f64>) -> f64 {
     let gained = |class: usize| confusion.iter_columns().map(|column| column[class]).sum::<f64>();
     let lost = |class: usize| confusion.column(class).iter().sum::<f64>();
-    (0..confusion.rows()).any(|class| {
+    let of_class = |class: usize| {
         let kept = confusion.column(class)[class];
         let (gained, lost) = (gained(class) - kept, lost(class) - kept);
-        gained + lost > 0.0 && (gained - lost).abs() >= PROVEN * (gained + lost).sqrt()
-    })
+        (gained - lost).abs() / (gained + lost).max(1.0).sqrt()
+    };
+    (0..confusion.rows()).map(of_class).fold(0.0, f64::max)
+}
+
+/// Whether votes should be recounted: labels prove that errors favour a class.
+pub(super) fn favours(confusion: &Matrix<f64>) -> bool {
+    favour(confusion) >= PROVEN
 }
 
 /// The shares of the labels themselves, where nobody can have chosen them class by class: one class has several times
@@ -118,7 +125,7 @@ impl Recount {
             return None;
         }
         // Where labels prove that classes differ, each is judged by its own.
-        let doubt = if favours(confusion) { PROVEN_DOUBT } else { 1.0 };
+        let doubt = if favour(confusion) >= BEYOND_DOUBT { LITTLE } else { 1.0 };
         let (pooled, presumed) = (doubt * POOLED, doubt * PRESUMED);
         let right: f64 = present.iter().map(|&class| confusion.column(class)[class]).sum();
         // One more that was not: no classifier is without errors. Worse than chance is chance.
