@@ -67,7 +67,7 @@ fn in_a_line<T: Real>(centres: &[f64], sizes: &[usize]) -> (Matrix<T>, Vec<usize
     let most = sizes.iter().max().copied().unwrap_or(0);
     (0..most).for_each(|at| truth.extend((0..sizes.len()).filter(|&class| at < sizes[class])));
     let wide = noise::<T>(5, truth.len(), 41);
-    let place = |i: usize| if i % 2 == 0 { 1.0 } else { -0.5 };
+    let place = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -0.5 };
     let features = Matrix::from_fn(5, truth.len(), |i, j| {
         wide.column(j)[i] + T::of(place(i) * centres[truth[j]])
     });
