@@ -157,7 +157,7 @@ impl Grid {
 }
 
 /// Text in one line of a table, as wide as it will be shown: names of classes may hold anything.
-pub fn in_a_cell(text: &str) -> String {
+fn in_a_cell(text: &str) -> String {
     cut(text, usize::MAX)
 }
 

@@ -46,8 +46,13 @@ pub(super) fn recounted(votes: &[f64], confusion: &Matrix<f64>, counts: &[usize]
             shares = recount.likely(&shares).unwrap_or(shares);
         }
     }
-    let mut all = vec![0.0; counts.len()];
-    present.iter().zip(&shares).for_each(|(&class, &share)| all[class] = share);
+    of_all_classes(&shares, &present, counts.len())
+}
+
+/// Shares of the classes that are present, with nothing for the others.
+fn of_all_classes(shares: &[f64], present: &[usize], n_classes: usize) -> Vec<f64> {
+    let mut all = vec![0.0; n_classes];
+    present.iter().zip(shares).for_each(|(&class, &share)| all[class] = share);
     all
 }
 
@@ -89,11 +94,7 @@ pub(super) fn as_drawn(
     // One more of each: a class with few labels is not expected to be as rare as they say.
     let shares: Vec<f64> = labels.iter().map(|count| (count + 1.0) / (all + n)).collect();
     let distance = Recount::new(votes, confusion, &present)?.distance(&shares, all)?;
-    (distance <= far(n - 1.0)).then(|| {
-        let mut every = vec![0.0; counts.len()];
-        present.iter().zip(&shares).for_each(|(&class, &share)| every[class] = share);
-        every
-    })
+    (distance <= far(n - 1.0)).then(|| of_all_classes(&shares, &present, counts.len()))
 }
 
 /// What a sum of so many squared deviations hardly ever exceeds by chance.
