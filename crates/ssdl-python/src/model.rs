@@ -305,7 +305,7 @@ fn code<'py, T: Precise>(
     place: Place,
 ) -> PyResult<Codes<'py>> {
     let (model, parts) = (model.clone(), Parts::new(&T::rows(samples)?));
-    let collected = Collected::new(model.codes().rows(), parts.n_samples(), sparse);
+    let collected = Collected::new(model.n_codes(), parts.n_samples(), sparse);
     let work = move |part, codes: &mut Collected<T>| {
         codes.add(model.code(part)?);
         Ok(())

@@ -56,11 +56,13 @@ pub mod methods;
 pub mod device;
 mod error;
 pub mod files;
+mod half;
 #[cfg(not(test))]
 mod instances;
 pub mod knobs;
 pub mod matrix;
 mod order;
+mod packed;
 pub mod random;
 mod real;
 pub mod shown;

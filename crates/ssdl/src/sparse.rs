@@ -67,6 +67,27 @@ impl<T: Real> Csr<T> {
         indices: Vec<u32>,
         values: Vec<T>,
     ) -> Result<Self> {
+        Self::check(columns, &starts, &indices, &values)?;
+        Ok(Self::trusted(columns, starts, indices, values))
+    }
+
+    /// Takes over arrays that have been checked.
+    pub(crate) fn trusted(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<T>,
+    ) -> Self {
+        Self { columns, starts, indices, values }
+    }
+
+    /// Whether these are the three arrays of the usual CSR format; see [`Csr::new`].
+    pub(crate) fn check(
+        columns: usize,
+        starts: &[usize],
+        indices: &[u32],
+        values: &[T],
+    ) -> Result<()> {
         let refuse = |what: String| Err(Error::Graph(what));
         if starts.first() != Some(&0) || starts.last() != Some(&indices.len()) {
             return refuse("row offsets must run from 0 to the number of entries".into());
@@ -96,7 +117,7 @@ impl<T: Real> Csr<T> {
                 }
             }
         }
-        Ok(Self { columns, starts, indices, values })
+        Ok(())
     }
 
     /// Builds from rows of (column, value) pairs that are known to be in range and distinct.

@@ -12,6 +12,7 @@ mod common;
 use std::process::Command;
 
 use common::{clouds, label_first};
+use ssdl::Model;
 use ssdl::fit::Silent;
 use ssdl::methods::{FitOptions, SsdlGa};
 use ssdl::prelude::*;
@@ -53,10 +54,27 @@ fn fit_and_print<T: Real>(knobs: SsdlGa, n_samples: usize) {
     }
 }
 
+/// Loads a model and prints how far the peak is above the memory before.
+fn load_and_print(folder: &std::path::Path) {
+    // As above: what stays for good is not counted.
+    Model::<f32>::load(&folder.join("small")).unwrap();
+    let before = status("VmRSS");
+    let model = Model::<f32>::load(&folder.join("large")).unwrap();
+    let peak = status("VmHWM");
+    assert!(model.uses_of_atoms().iter().any(|&uses| uses > 0));
+    #[allow(clippy::print_stdout)]
+    {
+        println!("measured={}", peak - before);
+    }
+}
+
 /// Not a test of its own: what the other tests start as a process.
 #[test]
 fn one_measurement_on_request() {
     let Ok(request) = std::env::var(REQUEST) else { return };
+    if let Some(folder) = request.strip_prefix("load ") {
+        return load_and_print(std::path::Path::new(folder));
+    }
     let words: Vec<&str> = request.split(' ').collect();
     let knobs = knobs(words[0], words[1] == "graph");
     let n_samples = words[2].parse().unwrap();
@@ -69,9 +87,13 @@ fn one_measurement_on_request() {
 
 fn measure(coder: &str, graph: bool, n_samples: usize, precision: &str) -> u64 {
     let graph = if graph { "graph" } else { "free" };
+    measure_request(&format!("{coder} {graph} {n_samples} {precision}"))
+}
+
+fn measure_request(request: &str) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "one_measurement_on_request", "--nocapture", "--test-threads=1"])
-        .env(REQUEST, format!("{coder} {graph} {n_samples} {precision}"))
+        .env(REQUEST, request)
         // Large blocks go back to the system at once, so that the peak is what is in use.
         .env("MALLOC_MMAP_THRESHOLD_", "65536")
         .env("MALLOC_TRIM_THRESHOLD_", "65536")
@@ -142,4 +164,23 @@ fn memory_grows_with_the_samples_and_not_with_their_square_in_accelerated_gradie
 #[test]
 fn memory_grows_with_the_samples_and_not_with_their_square_in_batches() {
     check_growth("batches");
+}
+
+#[test]
+fn a_model_takes_the_size_of_its_file_when_it_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    // With its samples in half precision and its codes without zeros.
+    let mut knobs = knobs("coordinate", true);
+    knobs.set("kept_samples", "half").unwrap();
+    let options = FitOptions { threads: 1, calibrate: false, ..FitOptions::default() };
+    for (name, n_samples) in [("small", 100), ("large", 30_000)] {
+        let (features, truth) = clouds::<f32>(4, N_FEATURES, n_samples, 1);
+        let samples = Samples::new(features, label_first(&truth, 4, 5)).unwrap();
+        let model = knobs.fit_with(samples, &options, &mut Silent).unwrap();
+        model.save(&folder.path().join(name)).unwrap();
+    }
+    let size = std::fs::metadata(folder.path().join("large")).unwrap().len();
+    let measured = measure_request(&format!("load {}", folder.path().display()));
+    let ratio = measured as f64 / size as f64;
+    assert!(ratio < 1.25, "a file of {size} bytes takes {measured}, ratio {ratio:.2}");
 }

@@ -50,9 +50,8 @@ fn explain_sample<T: Real>(
 
 /// Mean number of non-zero entries in a code.
 fn mean_non_zeros<T: Real>(model: &Model<T>) -> f64 {
-    let codes = model.codes();
-    let count = codes.as_slice().iter().filter(|value| **value != T::zero()).count();
-    count as f64 / codes.columns().max(1) as f64
+    let count: usize = model.uses_of_atoms().iter().sum();
+    count as f64 / model.training_labels().len().max(1) as f64
 }
 
 fn steps<T: Real>(model: &Model<T>) -> Vec<String> {

@@ -222,14 +222,7 @@ pub fn atoms_text<T: Real>(model: &Model<T>) -> String {
 
 /// Number of atoms that at least one training sample uses.
 pub fn atoms_used<T: Real>(model: &Model<T>) -> usize {
-    if model.atoms().is_none() {
-        return 0;
-    }
-    let mut used = vec![false; model.codes().rows()];
-    for code in model.codes().iter_columns() {
-        used.iter_mut().zip(code).for_each(|(used, value)| *used |= *value != T::zero());
-    }
-    used.into_iter().filter(|used| *used).count()
+    model.uses_of_atoms().iter().filter(|uses| **uses > 0).count()
 }
 
 /// The knobs of a model as JSON, numbers as numbers.

@@ -28,15 +28,18 @@ enum Kind<T> {
     Mixture(Vec<Member<T>>),
 }
 
+/// A matrix that is made when it is asked for, unless it is there already.
+pub type Asked<'a, T> = &'a (dyn AsRef<Matrix<T>> + Sync);
+
 /// What a model knows about its training samples.
 #[derive(Clone, Copy)]
 pub struct Known<'a, T> {
     /// $D$, $n\times p$; `None` without atoms.
     pub atoms: Option<&'a Matrix<T>>,
     /// Codes of the training samples, $p\times N$; the prepared samples without atoms.
-    pub codes: &'a Matrix<T>,
+    pub codes: Asked<'a, T>,
     /// The prepared training samples, $n\times N$, where the model keeps them.
-    pub samples: Option<&'a Matrix<T>>,
+    pub samples: Option<Asked<'a, T>>,
     /// Their labels.
     pub labels: &'a Labels,
 }
@@ -145,7 +148,7 @@ impl<T: Real> Decision<T> {
             }
             Kind::Softmax(classifier) => judge_by_softmax(classifier, new.codes),
             Kind::Vote(vote) => {
-                Verdict::of_shares(vote.judge(known.codes, known.labels, new.codes)?)
+                Verdict::of_shares(vote.judge(known.codes.as_ref(), known.labels, new.codes)?)
             }
             Kind::Residual(residual) => residual.judge(known.atoms, new),
             Kind::Mixture(members) => mixture::judge(members, known, new)?,
@@ -157,13 +160,13 @@ impl<T: Real> Decision<T> {
     pub fn of_training(&self, known: &Known<'_, T>) -> Verdict<T> {
         match &self.0 {
             Kind::Linear { classifier, sharpness } => {
-                judge_linearly(classifier, *sharpness, known.codes)
+                judge_linearly(classifier, *sharpness, known.codes.as_ref())
             }
-            Kind::Softmax(classifier) => judge_by_softmax(classifier, known.codes),
+            Kind::Softmax(classifier) => judge_by_softmax(classifier, known.codes.as_ref()),
             Kind::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
             Kind::Residual(residual) => {
-                let samples = known.samples.unwrap_or(known.codes);
-                residual.judge(known.atoms, &Coded { samples, codes: known.codes })
+                let samples = known.samples.unwrap_or(known.codes).as_ref();
+                residual.judge(known.atoms, &Coded { samples, codes: known.codes.as_ref() })
             }
             Kind::Mixture(members) => mixture::of_training(members, known),
         }

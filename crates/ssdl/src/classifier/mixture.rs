@@ -119,7 +119,7 @@ pub(super) fn judge<T: Real>(
                     judge_linearly(classifier, SHARPNESS, new.samples)
                 }
                 MemberRule::Vote(vote) => {
-                    let training = known.samples.unwrap_or(known.codes);
+                    let training = known.samples.unwrap_or(known.codes).as_ref();
                     Verdict::of_shares(vote.judge(training, known.labels, new.samples)?)
                 }
             })
@@ -130,9 +130,10 @@ pub(super) fn judge<T: Real>(
 
 /// What the fit found for its training samples.
 pub(super) fn of_training<T: Real>(members: &[Member<T>], known: &Known<'_, T>) -> Verdict<T> {
-    let samples = known.samples.unwrap_or(known.codes);
+    let samples = known.samples.unwrap_or(known.codes).as_ref();
+    let codes = known.codes.as_ref();
     let verdicts = members.iter().map(|member| match &member.rule {
-        MemberRule::Codes(classifier) => judge_linearly(classifier, SHARPNESS, known.codes),
+        MemberRule::Codes(classifier) => judge_linearly(classifier, SHARPNESS, codes),
         MemberRule::Samples(classifier) => judge_linearly(classifier, SHARPNESS, samples),
         MemberRule::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
     });

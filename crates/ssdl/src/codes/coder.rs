@@ -12,6 +12,7 @@ use super::{ByClass, Half, Lasso, Omp, Pulled, Pursuit};
 use crate::device::{self, Engine, Found, Mixture, NewSamples, Ties};
 use crate::graph::Anchors;
 use crate::matrix::axpy;
+use crate::packed::Packed;
 use crate::threads::Loops;
 use crate::{Matrix, Real};
 
@@ -50,7 +51,7 @@ pub struct Pull<'a, T> {
     /// The training samples that each new one is tied to.
     pub anchors: &'a Anchors<T>,
     /// The codes of the training samples, $p\times N$.
-    pub codes: &'a Matrix<T>,
+    pub(crate) codes: &'a Packed<T>,
 }
 
 impl Coder {
@@ -159,7 +160,7 @@ impl<T: Real> Pull<'_, T> {
         columns.runs_of(16).gather(|(j, (mean, rhs))| {
             let strength = T::of(self.manifold) * self.anchors.strength(j);
             for (i, weight) in self.anchors.of(j) {
-                axpy(weight, self.codes.column(i), mean);
+                self.codes.add_column(i, weight, mean);
             }
             axpy(strength, mean, rhs);
             // The mean of the anchors is where the search starts, without what the penalty would

@@ -148,7 +148,7 @@ impl<T> Learnt<T> {
         self.decision.of_training(&Known {
             atoms: dictionary.map(|found| &found.atoms),
             codes: dictionary.map_or(&given.samples, |found| &found.codes),
-            samples: given.parked.is_none().then_some(&given.samples),
+            samples: given.parked.is_none().then_some(&given.samples as _),
             labels: &given.labels,
         })
     }

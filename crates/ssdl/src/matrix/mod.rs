@@ -40,6 +40,12 @@ pub struct View<'a, T> {
     flipped: bool,
 }
 
+impl<T> AsRef<Self> for Matrix<T> {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl<T: Real> Matrix<T> {
     /// A matrix of zeros.
     #[must_use]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Model;
+use super::framing::Framed;
 use super::header::{self, Precision};
 use crate::Result;
 
@@ -23,10 +24,7 @@ impl AnyModel {
     /// # Errors
     /// As [`Model::load`].
     pub fn load(path: &Path) -> Result<Self> {
-        Ok(match header::of_file(path)?.precision(path)? {
-            Precision::Single => Model::<f32>::load(path)?.into(),
-            Precision::Double => Model::<f64>::load(path)?.into(),
-        })
+        Self::read(Framed::of_file(path)?)
     }
 
     /// Reads the bytes of a model file.
@@ -34,9 +32,14 @@ impl AnyModel {
     /// # Errors
     /// As [`Model::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Ok(match header::of_bytes(bytes)?.precision(header::in_memory())? {
-            Precision::Single => Model::<f32>::from_bytes(bytes)?.into(),
-            Precision::Double => Model::<f64>::from_bytes(bytes)?.into(),
+        Self::read(Framed::of_bytes(bytes)?)
+    }
+
+    fn read(file: Framed<'_>) -> Result<Self> {
+        let header = header::of(&file)?;
+        Ok(match header.precision(file.path)? {
+            Precision::Single => Model::<f32>::read(file, header)?.into(),
+            Precision::Double => Model::<f64>::read(file, header)?.into(),
         })
     }
 }

@@ -4,11 +4,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use safetensors::{Dtype, SafeTensors};
-
-use super::header::{self, refuse};
-use super::tensor::{Tensor, from_little_endian, little_endian};
-use super::{checksum, file};
+use super::framing::{self, Framed};
+use super::header::refuse;
+use super::tensor::{Numbers, Tensor};
 use crate::{Error, Result, files};
 
 /// An array of any shape; its last dimension runs fastest.
@@ -29,11 +27,11 @@ pub struct Array {
 /// If the folder or the disk does not allow it; the old file is then still there.
 pub fn save_arrays(path: &Path, header: &str, arrays: &[&Array]) -> Result<()> {
     let tensors = arrays.iter().map(|array| {
-        let bytes: Cow<'_, [u8]> = little_endian(&array.values);
-        (array.name.clone(), Tensor { dtype: Dtype::F32, shape: array.shape.clone(), bytes })
+        let numbers = Numbers::Single(Cow::Borrowed(&array.values));
+        (array.name.clone(), Tensor { shape: array.shape.clone(), numbers })
     });
     let tensors = tensors.collect();
-    files::replace(path, |out| file::frame(header, tensors, out))
+    files::replace(path, |out| framing::write(header, tensors, out))
         .map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
@@ -43,26 +41,20 @@ pub fn save_arrays(path: &Path, header: &str, arrays: &[&Array]) -> Result<()> {
 /// If it cannot be read, is no such file, was changed after it was written, or has numbers of another
 /// type or that are not finite.
 pub fn load_arrays(path: &Path) -> Result<(String, Vec<Array>)> {
-    // A device or a pipe has no end that could be waited for.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(refuse(path, &"it is not a file"));
+    let mut file = Framed::of_file(path)?;
+    if file.checksum.is_none() {
+        return Err(refuse(path, &"it has no checksum"));
     }
-    let bytes =
-        std::fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    let (header, claimed) = header::envelope(path, bytes.as_slice(), bytes.len() as u64)?;
-    let claimed = claimed.ok_or_else(|| refuse(path, &"it has no checksum"))?;
-    checksum::verify(path, &claimed, &bytes)?;
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(path, &error))?;
+    let header = std::mem::take(&mut file.text);
     let mut arrays = Vec::new();
-    for (name, view) in tensors.tensors() {
-        if view.dtype() != Dtype::F32 {
-            return Err(refuse(path, &format!("`{name}` is not of single precision")));
-        }
-        let values: Vec<f32> = from_little_endian(view.data());
-        if values.iter().any(|value| !value.is_finite()) {
+    for (name, Tensor { shape, numbers }) in file.arrays()? {
+        if !numbers.are_finite() {
             return Err(refuse(path, &format!("`{name}` has a number that is not finite")));
         }
-        arrays.push(Array { name, shape: view.shape().to_vec(), values });
+        let Some(values) = numbers.into_real() else {
+            return Err(refuse(path, &format!("`{name}` is not of single precision")));
+        };
+        arrays.push(Array { name, shape, values });
     }
     arrays.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((header, arrays))

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::header::refuse;
+use super::tensor::Tensor;
 use crate::Result;
 
 /// What a file with a checksum begins with, after the eight bytes of its length.
@@ -24,35 +25,45 @@ pub(super) fn unsigned(header: &str) -> Map<String, Value> {
     Map::from_iter([("__metadata__".to_owned(), metadata)])
 }
 
-/// Puts the checksum into the head of a file that is followed by these bytes.
-pub(super) fn sign<'a>(head: &mut [u8], bodies: impl Iterator<Item = &'a [u8]>) {
-    let sum = hexadecimal(&of(head, bodies));
-    if let Some(place) = head.get_mut(AT..AT + LENGTH) {
-        place.copy_from_slice(sum.as_bytes());
+/// A checksum in the making.
+pub(super) struct Sum(Sha256);
+
+impl Sum {
+    /// Begins with what stands before the arrays.
+    pub fn of_head(head: &[u8]) -> Self {
+        let mut sum = Sha256::new();
+        sum.update(head.get(..AT).unwrap_or_default());
+        sum.update(BLANK);
+        sum.update(head.get(AT + LENGTH..).unwrap_or_default());
+        Self(sum)
     }
-}
 
-/// Refuses a file whose content is not what its checksum was taken of.
-pub(super) fn verify(path: &Path, claimed: &str, bytes: &[u8]) -> Result<()> {
-    let is_in_place =
-        bytes.get(8..AT) == Some(BEFORE) && bytes.get(AT..AT + LENGTH) == Some(claimed.as_bytes());
-    if is_in_place && hexadecimal(&of(bytes, std::iter::empty())) == claimed {
-        return Ok(());
+    /// Adds the next array of the file.
+    pub fn add(&mut self, array: &Tensor<'_>) {
+        self.0.update(array.numbers.little_endian());
     }
-    let reason = "its checksum does not match: it was damaged after it was written; copy it again, \
-                  or fit again";
-    Err(refuse(path, &reason))
-}
 
-fn of<'a>(head: &[u8], bodies: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
-    let mut sum = Sha256::new();
-    sum.update(head.get(..AT).unwrap_or_default());
-    sum.update(BLANK);
-    sum.update(head.get(AT + LENGTH..).unwrap_or_default());
-    bodies.for_each(|body| sum.update(body));
-    sum.finalize().into()
-}
+    /// Puts the checksum into the head of the file.
+    pub fn sign(self, head: &mut [u8]) {
+        let sum = self.hexadecimal();
+        if let Some(place) = head.get_mut(AT..AT + LENGTH) {
+            place.copy_from_slice(sum.as_bytes());
+        }
+    }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// Refuses a file whose content is not what its checksum was taken of.
+    pub fn verify(self, path: &Path, head: &[u8], claimed: &str) -> Result<()> {
+        let is_in_place = head.get(8..AT) == Some(BEFORE)
+            && head.get(AT..AT + LENGTH) == Some(claimed.as_bytes());
+        if is_in_place && self.hexadecimal() == claimed {
+            return Ok(());
+        }
+        let reason = "its checksum does not match: it was damaged after it was written; copy it \
+                      again, or fit again";
+        Err(refuse(path, &reason))
+    }
+
+    fn hexadecimal(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }

@@ -64,11 +64,11 @@ impl<T: Real> Model<T> {
             )));
         }
         let prediction = self.transduction();
-        let features = self.training().unwrap_or(&self.codes);
+        let features = self.training().unwrap_or(self.codes());
         samples
             .iter()
             .map(|&sample| {
-                let both = (features.column(sample), self.codes.column(sample));
+                let both = (features.column(sample), self.codes().column(sample));
                 let neighbours = self.neighbours_of(sample)?;
                 Ok(self.explained(both, (&prediction, sample), neighbours))
             })
@@ -147,7 +147,7 @@ impl<T: Real> Model<T> {
         if let Some(vote) = self.decision.voting() {
             let (voters, new) =
                 (self.voters(vote.voters, None), seen.codes().select_columns(samples));
-            return near(&vote.attachment, &self.codes, &voters, &new);
+            return near(&vote.attachment, self.codes(), &voters, &new);
         }
         let Some(anchors) = seen.anchors() else {
             return Ok(vec![Vec::new(); samples.len()]);
@@ -162,7 +162,7 @@ impl<T: Real> Model<T> {
         let tied = self.tie.as_ref().zip(self.training());
         let (attachment, seen, others) = match (self.decision.voting(), tied) {
             (Some(vote), _) => {
-                (&vote.attachment, &self.codes, self.voters(vote.voters, Some(sample)))
+                (&vote.attachment, self.codes(), self.voters(vote.voters, Some(sample)))
             }
             (None, Some((tie, training))) => {
                 (&tie.attachment, training, self.voters(Voters::All, Some(sample)))

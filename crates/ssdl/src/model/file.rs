@@ -7,17 +7,13 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors};
-use serde_json::json;
-
-use super::checksum;
+use super::framing::{self, Framed};
 use super::header::{self, Header, SavedAttachment, SavedTie, refuse};
 use super::read::Parts;
-use super::tensor::Tensor;
+use super::tensor::{Numbers, Tensor};
 use super::{Model, kept};
 use crate::stored::Stored;
-use crate::{Error, Matrix, Real, Result, files, threads};
+use crate::{Error, Matrix, Real, Result, files};
 
 impl<T: Real> Model<T> {
     /// Writes the model; an existing file is replaced only once the new one is complete and on the
@@ -58,12 +54,7 @@ impl<T: Real> Model<T> {
         let text = serde_json::to_string(&self.header()).map_err(|e| refuse(e.to_string()))?;
         let header: Header = serde_json::from_str(&text)
             .map_err(|e| refuse(format!("its header has a number that is not finite: {e}")))?;
-        let tensors = self.tensors();
-        let views = tensors.iter().map(|(name, tensor)| {
-            let view = TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes);
-            view.map(|view| (name.clone(), view)).map_err(|e| refuse(e.to_string()))
-        });
-        let tensors = views.collect::<Result<_>>()?;
+        let tensors = self.tensors().into_iter().collect();
         match (Parts { path: header::in_memory(), header, tensors }).sound::<T>() {
             Ok(_) => Ok(()),
             Err(Error::Format { reason, .. }) => Err(refuse(reason)),
@@ -76,14 +67,12 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// If the file cannot be read, is not a model, was changed after it was written, has another
     /// version or number type, or its parts do not fit each other. Nothing much larger than the file is
-    /// allocated.
+    /// allocated: codes and samples stay as small as they are there until they are asked for.
     #[inline(never)]
     pub fn load(path: &Path) -> Result<Self> {
-        // The header is read and checked before the body, so hostile bytes stay cheap.
-        let header = header::of_file(path)?;
-        let io = |source| Error::Io { path: path.to_owned(), source };
-        let bytes = std::fs::read(path).map_err(io)?;
-        Self::read(path, header, &bytes)
+        let file = Framed::of_file(path)?;
+        let header = header::of(&file)?;
+        Self::read(file, header)
     }
 
     /// Reads a model from the bytes of its file.
@@ -92,32 +81,24 @@ impl<T: Real> Model<T> {
     /// As [`Model::load`], with words in place of the path.
     #[inline(never)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::read(header::in_memory(), header::of_bytes(bytes)?, bytes)
+        let file = Framed::of_bytes(bytes)?;
+        let header = header::of(&file)?;
+        Self::read(file, header)
     }
 
-    fn read(path: &Path, header: Header, bytes: &[u8]) -> Result<Self> {
+    /// Reads the rest of a file.
+    pub(super) fn read(file: Framed<'_>, header: Header) -> Result<Self> {
+        let path = file.path;
         if header.precision != T::NAME {
             let found = &header.precision;
             return Err(refuse(path, &format!("its numbers are {found}, expected {}", T::NAME)));
         }
-        let claimed = header.checksum.clone();
-        let verify = || match &claimed {
-            Some(claimed) => checksum::verify(path, claimed, bytes),
-            None => Ok(()),
-        };
-        let assemble = || {
-            let tensors = SafeTensors::deserialize(bytes).map_err(|e| refuse(path, &e))?;
-            let tensors = tensors.tensors().into_iter().collect();
-            Parts { path, header, tensors }.assemble()
-        };
-        // Side by side: what is assembled is checked by itself, and not used if the checksum is wrong.
-        let (verified, model) = threads::both(verify, assemble);
-        verified.and(model)
+        Parts { path, header, tensors: file.arrays()? }.assemble()
     }
 
     /// Writes our header, then the tensors as they lie in memory.
     fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        frame(&serde_json::to_string(&self.header())?, self.tensors(), out)
+        framing::write(&serde_json::to_string(&self.header())?, self.tensors(), out)
     }
 
     fn header(&self) -> Header {
@@ -146,7 +127,6 @@ impl<T: Real> Model<T> {
             calibration: self.calibration,
             naming: self.naming.clone(),
             report: self.report.clone(),
-            checksum: None,
         }
     }
 
@@ -157,24 +137,14 @@ impl<T: Real> Model<T> {
     }
 
     fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
-        let labels = self.labels.assigned().iter().map(|label| match label {
-            Some(class) => *class as i32,
-            None => -1,
-        });
-        let labels: Vec<u8> = labels.flat_map(i32::to_le_bytes).collect();
-        let shape = vec![self.labels.len()];
-        let labels = Tensor { dtype: Dtype::I32, shape, bytes: Cow::Owned(labels) };
+        let labels = self.labels.assigned().iter();
+        let labels = labels.map(|label| label.map_or(-1, |class| class as i32)).collect();
+        let labels = Tensor::list(Numbers::Signed(Cow::Owned(labels)));
         let mut tensors = vec![("labels".to_owned(), labels)];
         let mut arrays = self.decision.stored();
-        if self.is_sparse {
-            let (counts, atoms, values) = kept::sparse_codes(&self.codes);
-            tensors.push(("codes_counts".to_owned(), kept::whole(&counts)));
-            tensors.push(("codes_atoms".to_owned(), kept::whole(&atoms)));
-            let values = Matrix::from_columns(1, values.len(), values);
-            let values = values.map(|values| Stored::Matrix(Cow::Owned(values)).into());
-            tensors.extend(values.map(|values| ("codes_values".to_owned(), values)));
-        } else {
-            arrays.push(("codes", Stored::Matrix(Cow::Borrowed(&self.codes))));
+        match self.is_sparse {
+            true => tensors.extend(kept::sparse_codes(&self.codes)),
+            false => arrays.push(("codes", Stored::Matrix(Cow::Borrowed(self.codes.whole())))),
         }
         if let Some(atoms) = self.atoms() {
             arrays.push(("atoms", Stored::Matrix(Cow::Borrowed(atoms))));
@@ -183,11 +153,13 @@ impl<T: Real> Model<T> {
             match training.is_half {
                 true => tensors.push(("training".to_owned(), training.halves())),
                 false => {
-                    arrays.push(("training", Stored::Matrix(Cow::Borrowed(&training.samples))));
+                    let samples = Cow::Borrowed(training.samples.whole());
+                    arrays.push(("training", Stored::Matrix(samples)));
                 }
             }
             if let Some(landmarks) = &training.landmarks {
-                tensors.push(("landmarks".to_owned(), kept::whole(landmarks)));
+                let landmarks = Numbers::Whole(Cow::Borrowed(landmarks));
+                tensors.push(("landmarks".to_owned(), Tensor::list(landmarks)));
             }
         }
         if let Some(attachment) = self.attachment().filter(|known| !known.memory.is_empty()) {
@@ -199,29 +171,4 @@ impl<T: Real> Model<T> {
         }
         tensors
     }
-}
-
-/// Writes the framing of safetensors with a header and a checksum, then the tensors.
-pub(super) fn frame(
-    header: &str,
-    mut tensors: Vec<(String, Tensor<'_>)>,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    // The format wants wide elements first, for alignment; the names make the order the same.
-    tensors.sort_by(|(a, x), (b, y)| y.width().cmp(&x.width()).then(a.cmp(b)));
-    let mut json = checksum::unsigned(header);
-    let mut at = 0;
-    for (name, Tensor { dtype, shape, bytes }) in &tensors {
-        let offsets = [at, at + bytes.len()];
-        at = offsets[1];
-        let entry = json!({"dtype": dtype, "shape": shape, "data_offsets": offsets});
-        json.insert(name.clone(), entry);
-    }
-    let mut head = serde_json::to_string(&json)?;
-    head.push_str(&" ".repeat(head.len().next_multiple_of(8) - head.len()));
-    let mut head = [&(head.len() as u64).to_le_bytes(), head.as_bytes()].concat();
-    let bodies = tensors.iter().map(|(_, tensor)| &*tensor.bytes);
-    checksum::sign(&mut head, bodies.clone());
-    out.write_all(&head)?;
-    bodies.into_iter().try_for_each(|body| out.write_all(body))
 }

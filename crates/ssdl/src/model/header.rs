@@ -1,13 +1,11 @@
 //! The JSON header of a model file: read and checked before the rest of it.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::framing::Framed;
 use super::{FitReport, Naming};
 use crate::classifier::{Calibration, SavedDecision};
 use crate::codes::Coder;
@@ -19,8 +17,6 @@ pub(super) const FORMAT: &str = "ssdl-model";
 /// Versions that this library reads. It writes the third, or the last where large arrays are written
 /// small (half precision, landmarks, sparse codes).
 pub(super) const VERSIONS: &[u32] = &[2, 3, 4];
-/// Maximum number of bytes of a header; class names and a trace need far fewer.
-const MAX_HEADER: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Header {
@@ -48,9 +44,6 @@ pub(super) struct Header {
     #[serde(flatten)]
     pub naming: Naming,
     pub report: FitReport,
-    /// The checksum beside the header; files of earlier versions have none.
-    #[serde(skip)]
-    pub checksum: Option<String>,
 }
 
 /// The graph's pull on new samples; the attachment and the training samples are stored elsewhere.
@@ -98,70 +91,14 @@ pub(super) fn refuse(path: &Path, reason: &dyn std::fmt::Display) -> Error {
     Error::Format { path: path.to_owned(), reason: reason.to_string() }
 }
 
-/// What safetensors keeps in its JSON beside the tensors.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(rename = "__metadata__")]
-    metadata: Option<HashMap<String, String>>,
-}
-
 /// What errors show in place of a path, for a model that has none.
 pub(super) fn in_memory() -> &'static Path {
     Path::new("model in memory")
 }
 
-/// Reads and checks our header, and nothing else of the file.
-pub(super) fn of_file(path: &Path) -> Result<Header> {
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    read(path, file, size)
-}
-
-/// The header of a model in memory.
-pub(super) fn of_bytes(bytes: &[u8]) -> Result<Header> {
-    read(in_memory(), bytes, bytes.len() as u64)
-}
-
-/// The text of our header in the framing of a safetensors file, and the checksum beside it.
-pub(super) fn envelope(
-    path: &Path,
-    mut file: impl Read,
-    size: u64,
-) -> Result<(String, Option<String>)> {
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let mut length = [0u8; 8];
-    if size < 8 || file.read_exact(&mut length).is_err() {
-        return Err(refuse(path, &"it is empty or cut off before its header"));
-    }
-    let announced = u64::from_le_bytes(length);
-    if announced > MAX_HEADER || announced > size - 8 {
-        return Err(refuse(
-            path,
-            &format!(
-                "its header claims {announced} bytes, the file has {size}: cut off or another format"
-            ),
-        ));
-    }
-    let mut json = Vec::new();
-    file.take(announced).read_to_end(&mut json).map_err(io)?;
-    let envelope: Envelope = serde_json::from_slice(&json)
-        .map_err(|e| refuse(path, &format!("its header is not that of a safetensors file: {e}")))?;
-    let mut metadata = envelope.metadata.unwrap_or_default();
-    let checksum = metadata.remove("checksum");
-    let text = metadata
-        .remove("ssdl")
-        .ok_or_else(|| refuse(path, &"it is a safetensors file without an `ssdl` header"))?;
-    // A checksum under a name that was damaged must not pass for a file that has none.
-    if let Some(stranger) = metadata.keys().next() {
-        return Err(refuse(path, &format!("its header has a strange entry `{stranger}`")));
-    }
-    Ok((text, checksum))
-}
-
-fn read(path: &Path, file: impl Read, size: u64) -> Result<Header> {
-    let (text, checksum) = envelope(path, file, size)?;
-    let text = text.as_str();
+/// Reads and checks our header in a file.
+pub(super) fn of(file: &Framed<'_>) -> Result<Header> {
+    let (path, text) = (file.path, file.text.as_str());
     let version: Version = serde_json::from_str(text)
         .map_err(|e| refuse(path, &format!("its header cannot be read: {e}")))?;
     if version.format != FORMAT {
@@ -181,8 +118,7 @@ fn read(path: &Path, file: impl Read, size: u64) -> Result<Header> {
         let old: Value = serde_json::from_str(text).map_err(unreadable)?;
         return serde_json::from_value(from_version_2(old)).map_err(unreadable);
     }
-    let header: Header = serde_json::from_str(text).map_err(unreadable)?;
-    Ok(Header { checksum, ..header })
+    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// A header of version 2 in the form of version 3: one rule for new samples became a coder, a tie and

@@ -5,6 +5,7 @@ mod arrays;
 mod checksum;
 mod explain;
 mod file;
+mod framing;
 mod header;
 mod kept;
 mod naming;
@@ -30,6 +31,7 @@ use crate::classifier::{Calibration, Decision, Known, LinearClassifier, Verdict,
 use crate::codes::Coder;
 use crate::fit::{Given, KeptSamples, Learnt, Record, Start, Tie};
 use crate::graph::Attachment;
+use crate::packed::Packed;
 use crate::samples::prepare::Pipeline;
 use crate::threads::Loops;
 use crate::{Error, Labels, Matrix, Real, Result};
@@ -44,7 +46,7 @@ pub struct Model<T> {
     preparation: Pipeline<T>,
     dictionary: Option<CodingRule<T>>,
     tie: Option<TieRule<T>>,
-    codes: Matrix<T>,
+    codes: Packed<T>,
     /// The prepared training samples, or what the graph saw in their place, where they are needed
     /// again.
     training: Option<Kept<T>>,
@@ -155,7 +157,7 @@ impl<T: Real> Model<T> {
             preparation: origin.preparation,
             dictionary,
             tie,
-            codes,
+            codes: codes.into(),
             training,
             is_sparse,
             decision: learnt.decision,
@@ -226,7 +228,24 @@ impl<T: Real> Model<T> {
     /// the prepared samples themselves.
     #[must_use]
     pub fn codes(&self) -> &Matrix<T> {
-        &self.codes
+        self.codes.whole()
+    }
+
+    /// $p$, the length of a code: the atoms, or the prepared features without atoms.
+    #[must_use]
+    pub fn n_codes(&self) -> usize {
+        self.codes.rows()
+    }
+
+    /// How many training samples have a coefficient for each atom that is not zero. Unlike
+    /// [`Model::codes`] it needs no more memory than the codes have in the file.
+    #[must_use]
+    #[inline(never)]
+    pub fn uses_of_atoms(&self) -> Vec<usize> {
+        match self.atoms() {
+            Some(_) => self.codes.count_nonzeros(),
+            None => Vec::new(),
+        }
     }
 
     /// The training samples as the model keeps them, prepared (or their reconstructions, where the
@@ -234,6 +253,11 @@ impl<T: Real> Model<T> {
     /// them ([`Model::landmarks`]).
     #[must_use]
     pub fn training(&self) -> Option<&Matrix<T>> {
+        self.packed_training().map(Packed::whole)
+    }
+
+    /// The same, not yet asked for.
+    fn packed_training(&self) -> Option<&Packed<T>> {
         if self.dictionary.is_none() {
             return Some(&self.codes);
         }
@@ -291,7 +315,7 @@ impl<T: Real> Model<T> {
         }
         let Some(atoms) = self.atoms() else { return Ok(None) };
         let further: Vec<usize> = (known..all).collect();
-        let mut codes = self.codes.clone().into_vec();
+        let mut codes = self.codes().clone().into_vec();
         if !further.is_empty() {
             codes.extend(self.code(raw.select_columns(&further))?.into_vec());
         }
@@ -305,7 +329,7 @@ impl<T: Real> Model<T> {
     #[must_use]
     #[inline(never)]
     pub fn transduction(&self) -> Prediction<T> {
-        self.prediction(self.decision.of_training(&self.known()), self.codes.clone())
+        self.prediction(self.decision.of_training(&self.known()), self.codes().clone())
     }
 
     /// The classes that the fit found for its samples, without a copy of their codes.
@@ -318,7 +342,7 @@ impl<T: Real> Model<T> {
         Known {
             atoms: self.atoms(),
             codes: &self.codes,
-            samples: self.training(),
+            samples: self.packed_training().map(|kept| kept as _),
             labels: &self.labels,
         }
     }

@@ -30,7 +30,7 @@ impl<T: Real> Model<T> {
         let open = labels.unlabelled();
         let doubts = doubts(&self.transduction());
         let among: Vec<f64> = open.iter().map(|&j| doubts[j]).collect();
-        let chosen = representatives(&self.codes.select_columns(&open), &among, n)?;
+        let chosen = representatives(&self.codes().select_columns(&open), &among, n)?;
         Ok(chosen.into_iter().map(|at| open[at]).collect())
     }
 

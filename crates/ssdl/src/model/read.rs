@@ -3,18 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use safetensors::Dtype;
-use safetensors::tensor::TensorView;
-
 use super::header::{Header, SavedAttachment, SavedTie, refuse};
 use super::kept::{self, Kept};
-use super::tensor::{all_finite, dtype, from_little_endian};
+use super::tensor::{Numbers, Tensor};
 use super::{CodingRule, Model, TieRule};
 use crate::classifier::Decision;
 use crate::codes::Coder;
 use crate::graph::{Attachment, Rule};
+use crate::packed::Packed;
 use crate::samples::prepare::{Pipeline, StepChoice};
-use crate::sparse::Csr;
 use crate::stored::Source;
 use crate::{Error, Labels, Matrix, Real, Result};
 
@@ -22,7 +19,7 @@ use crate::{Error, Labels, Matrix, Real, Result};
 pub(super) struct Parts<'a> {
     pub path: &'a Path,
     pub header: Header,
-    pub tensors: HashMap<String, TensorView<'a>>,
+    pub tensors: HashMap<String, Tensor<'a>>,
 }
 
 /// All of a model that is small; the large arrays beside it are known to be sound.
@@ -34,8 +31,6 @@ pub(super) struct Sound<T> {
     decision: Decision<T>,
     image: Option<[usize; 2]>,
     n_codes: usize,
-    /// The codes, where the file has them without their zeros.
-    sparse: Option<Csr<T>>,
 }
 
 impl<T: Real> Sound<T> {
@@ -45,24 +40,26 @@ impl<T: Real> Sound<T> {
 }
 
 impl Parts<'_> {
-    pub fn assemble<T: Real>(self) -> Result<Model<T>> {
+    /// Puts a model together. What is large is not copied.
+    pub fn assemble<T: Real>(mut self) -> Result<Model<T>> {
         let sound = self.sound::<T>()?;
         let (n, n_prepared) = (sound.labels.len(), sound.preparation.n_prepared());
         let keeps_samples = sound.keeps_samples();
-        let Sound { labels, preparation, coder, tie, decision, image, n_codes, sparse } = sound;
+        let Sound { labels, preparation, coder, tie, decision, image, n_codes } = sound;
         let dictionary = match coder {
             Some(coder) => {
-                Some(CodingRule { atoms: self.matrix("atoms", n_prepared, n_codes)?, coder })
+                let atoms = self.take_matrix("atoms", n_prepared, n_codes)?;
+                Some(CodingRule { atoms, coder })
             }
             None => None,
         };
-        let is_sparse = sparse.is_some();
-        let codes = match sparse {
-            Some(codes) => codes.to_columns(),
-            None => self.matrix("codes", n_codes, n)?,
+        let is_sparse = self.has_sparse_codes();
+        let codes = match is_sparse {
+            true => self.take_sparse_codes(n_codes)?,
+            false => self.take_matrix("codes", n_codes, n)?.into(),
         };
         let calibration = self.header.calibration;
-        let training = if keeps_samples { Some(self.training(n_prepared, n)?) } else { None };
+        let training = if keeps_samples { Some(self.take_training(n_prepared, n)?) } else { None };
         Ok(Model {
             method: self.header.method,
             knobs: self.header.knobs,
@@ -81,7 +78,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Checks everything, and copies nothing large but codes without their zeros.
+    /// Checks everything, and copies nothing large.
     pub fn sound<T: Real>(&self) -> Result<Sound<T>> {
         if self.header.tie.is_some() && self.header.n_atoms == 0 {
             return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
@@ -102,10 +99,9 @@ impl Parts<'_> {
         if let Some(n_atoms) = n_atoms {
             self.check_matrix::<T>("atoms", n_prepared, n_atoms)?;
         }
-        let is_sparse = self.tensors.contains_key("codes_counts");
-        let sparse = if is_sparse { Some(self.sparse_codes(n_codes, n)?) } else { None };
-        if !is_sparse {
-            self.check_matrix::<T>("codes", n_codes, n)?;
+        match self.has_sparse_codes() {
+            true => self.check_sparse_codes::<T>(n_codes, n)?,
+            false => self.check_matrix::<T>("codes", n_codes, n)?,
         }
         let sizes = (n_atoms, n_codes, n_prepared);
         let attachment = |count: usize| self.attachment(count);
@@ -114,18 +110,32 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"its calibration is out of range"));
         }
         let tie = self.tie(n)?;
-        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes, sparse };
+        let sound = Sound { labels, preparation, coder, tie, decision, image, n_codes };
         if sound.keeps_samples() {
             self.check_training::<T>(n_prepared, n, &sound)?;
         }
         Ok(sound)
     }
 
-    fn sparse_codes<T: Real>(&self, n_codes: usize, n: usize) -> Result<Csr<T>> {
+    fn has_sparse_codes(&self) -> bool {
+        self.tensors.contains_key("codes_counts")
+    }
+
+    fn check_sparse_codes<T: Real>(&self, n_codes: usize, n: usize) -> Result<()> {
         let counts = self.whole("codes_counts", Some(n))?;
         let atoms = self.whole("codes_atoms", None)?;
-        let values = self.numbers("codes_values", &[atoms.len(), 1])?;
-        kept::joined_codes(n_codes, &counts, atoms, values).map_err(|e| refuse(self.path, &e))
+        let values = self.numbers::<T>("codes_values", &[atoms.len(), 1])?;
+        kept::check_codes(n_codes, counts, atoms, values).map_err(|e| refuse(self.path, &e))
+    }
+
+    fn take_sparse_codes<T: Real>(&mut self, n_codes: usize) -> Result<Packed<T>> {
+        let atoms = match self.take("codes_atoms")? {
+            Numbers::Whole(atoms) => atoms.into_owned(),
+            _ => Vec::new(),
+        };
+        let values = self.take("codes_values")?.into_real().unwrap_or_default();
+        let counts = self.whole("codes_counts", None)?;
+        Ok(kept::joined_codes(n_codes, counts, atoms, values).into())
     }
 
     /// The landmarks, where there are some.
@@ -133,7 +143,7 @@ impl Parts<'_> {
         if !self.tensors.contains_key("landmarks") {
             return Ok(None);
         }
-        let landmarks = self.whole("landmarks", None)?;
+        let landmarks = self.whole("landmarks", None)?.to_vec();
         let ascend = landmarks.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascend || landmarks.last().is_none_or(|&last| last as usize >= n) {
             return Err(refuse(self.path, &"its landmarks are not training samples in order"));
@@ -141,17 +151,19 @@ impl Parts<'_> {
         Ok(Some(landmarks))
     }
 
-    fn training<T: Real>(&self, n_prepared: usize, n: usize) -> Result<Kept<T>> {
+    fn take_training<T: Real>(&mut self, n_prepared: usize, n: usize) -> Result<Kept<T>> {
         let landmarks = self.landmarks(n)?;
         let count = landmarks.as_ref().map_or(n, Vec::len);
-        let is_half = self.tensor("training")?.dtype() == Dtype::F16;
-        let samples = if is_half {
-            let values = kept::from_halves(self.tensor("training")?.data());
-            Matrix::from_columns(n_prepared, count, values)
-                .ok_or_else(|| refuse(self.path, &"`training` has the wrong size"))?
-        } else {
-            self.matrix("training", n_prepared, count)?
+        let is_half = matches!(self.tensor("training")?.numbers, Numbers::Half(_));
+        let samples = match self.take("training")? {
+            Numbers::Half(halves) => Packed::of_halves(n_prepared, count, halves.into_owned()),
+            whole => {
+                let whole = whole.into_real();
+                let whole = whole.and_then(|all| Matrix::from_columns(n_prepared, count, all));
+                whole.map(Packed::from)
+            }
         };
+        let samples = samples.ok_or_else(|| refuse(self.path, &"`training` has the wrong size"))?;
         Ok(Kept { samples, landmarks, is_half })
     }
 
@@ -164,25 +176,25 @@ impl Parts<'_> {
         }
         let count = landmarks.map_or(n, |landmarks| landmarks.len());
         let tensor = self.tensor("training")?;
-        if tensor.dtype() != Dtype::F16 {
+        if !matches!(tensor.numbers, Numbers::Half(_)) {
             return self.check_matrix::<T>("training", n_prepared, count);
         }
-        if tensor.shape() != [count, n_prepared] {
+        if tensor.shape != [count, n_prepared] {
             return Err(refuse(self.path, &"`training` has the wrong size"));
         }
-        match kept::are_finite_halves(tensor.data()) {
+        match tensor.numbers.are_finite() {
             true => Ok(()),
             false => Err(refuse(self.path, &"`training` holds a value that is not finite")),
         }
     }
 
     /// A list of whole numbers.
-    fn whole(&self, name: &str, len: Option<usize>) -> Result<Vec<u32>> {
+    fn whole(&self, name: &str, len: Option<usize>) -> Result<&[u32]> {
         let tensor = self.tensor(name)?;
-        let fits = matches!(*tensor.shape(), [count] if len.is_none_or(|len| len == count));
-        match tensor.dtype() == Dtype::U32 && fits {
-            true => Ok(kept::from_whole(tensor.data())),
-            false => Err(refuse(self.path, &format!("`{name}` must be a list of numbers"))),
+        let fits = matches!(*tensor.shape, [count] if len.is_none_or(|len| len == count));
+        match &tensor.numbers {
+            Numbers::Whole(values) if fits => Ok(values),
+            _ => Err(refuse(self.path, &format!("`{name}` must be a list of numbers"))),
         }
     }
 
@@ -213,9 +225,8 @@ impl Parts<'_> {
         if !rule.is_sound() || !scale.is_finite() || scale < 0.0 || !known {
             return Err(refuse(self.path, &"the rule by which samples join its graph is invalid"));
         }
-        let memory =
-            if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { Vec::new() };
-        Ok(Attachment::restored(rule, scale, memory, recall))
+        let memory = if rule.remembers() { self.numbers("attachment", &[n_samples])? } else { &[] };
+        Ok(Attachment::restored(rule, scale, memory.to_vec(), recall))
     }
 
     fn labels(&self) -> Result<Labels> {
@@ -224,12 +235,10 @@ impl Parts<'_> {
             return Err(refuse(self.path, &"it names fewer than two classes"));
         }
         let tensor = self.tensor("labels")?;
-        if tensor.dtype() != Dtype::I32 || tensor.shape().len() != 1 {
+        let (Numbers::Signed(values), [_]) = (&tensor.numbers, &*tensor.shape) else {
             return Err(refuse(self.path, &"`labels` must be a list of 32-bit integers"));
-        }
-        let values =
-            tensor.data().chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let assigned = values.map(|v| usize::try_from(v).ok()).collect();
+        };
+        let assigned = values.iter().map(|&v| usize::try_from(v).ok()).collect();
         Labels::new(classes, assigned).map_err(|e| refuse(self.path, &e))
     }
 
@@ -239,65 +248,73 @@ impl Parts<'_> {
         let plans = plans.map_err(|e| refuse(self.path, &e))?;
         let mut find = |name: &str| {
             let tensor = self.tensors.get(name)?;
-            let &[columns, rows] = tensor.shape() else { return None };
-            (tensor.dtype() == dtype::<T>())
-                .then(|| Matrix::from_columns(rows, columns, from_little_endian(tensor.data())))?
+            let &[columns, rows] = &*tensor.shape else { return None };
+            Matrix::from_columns(rows, columns, tensor.numbers.as_real()?.to_vec())
         };
         Pipeline::restore(&plans, self.header.n_features, image, &mut find)
             .map_err(|e| refuse(self.path, &e))
     }
 
-    fn tensor(&self, name: &str) -> Result<&TensorView<'_>> {
-        self.tensors.get(name).ok_or_else(|| refuse(self.path, &format!("`{name}` is missing")))
+    fn tensor(&self, name: &str) -> Result<&Tensor<'_>> {
+        self.tensors.get(name).ok_or_else(|| self.missing(name))
     }
 
-    /// A tensor `[columns, rows]`.
-    fn matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
-        self.check_matrix::<T>(name, rows, columns)?;
-        Matrix::from_columns(rows, columns, from_little_endian(self.tensor(name)?.data()))
-            .ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
+    /// The numbers of a tensor, which is gone then.
+    fn take(&mut self, name: &str) -> Result<Numbers<'_>> {
+        match self.tensors.remove(name) {
+            Some(tensor) => Ok(tensor.numbers),
+            None => Err(self.missing(name)),
+        }
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        refuse(self.path, &format!("`{name}` is missing"))
+    }
+
+    /// A tensor `[columns, rows]` that has been checked, without a copy.
+    fn take_matrix<T: Real>(
+        &mut self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Matrix<T>> {
+        let numbers = self.take(name)?.into_real();
+        let matrix = numbers.and_then(|numbers| Matrix::from_columns(rows, columns, numbers));
+        matrix.ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
     }
 
     fn check_matrix<T: Real>(&self, name: &str, rows: usize, columns: usize) -> Result<()> {
         if columns == 0 {
             return Err(refuse(self.path, &format!("`{name}` is empty")));
         }
-        self.check_numbers::<T>(name, &[columns, rows])
+        self.numbers::<T>(name, &[columns, rows]).map(|_| ())
     }
 
-    fn numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
-        self.check_numbers::<T>(name, shape)?;
-        Ok(from_little_endian(self.tensor(name)?.data()))
-    }
-
-    /// Whether a tensor has this shape and only finite numbers.
-    fn check_numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<()> {
+    /// The numbers of a tensor that has this shape; all of them are finite.
+    fn numbers<T: Real>(&self, name: &str, shape: &[usize]) -> Result<&[T]> {
         let tensor = self.tensor(name)?;
-        if tensor.dtype() != dtype::<T>() || tensor.shape() != shape {
-            return Err(refuse(
-                self.path,
-                &format!(
-                    "`{name}` is {:?} {:?}, expected {} {shape:?}",
-                    tensor.dtype(),
-                    tensor.shape(),
-                    T::NAME
-                ),
-            ));
+        let Some(numbers) = tensor.numbers.as_real().filter(|_| tensor.shape == shape) else {
+            let (dtype, found) = (tensor.numbers.dtype(), &tensor.shape);
+            let what = format!("`{name}` is {dtype:?} {found:?}, expected {} {shape:?}", T::NAME);
+            return Err(refuse(self.path, &what));
+        };
+        match tensor.numbers.are_finite() {
+            true => Ok(numbers),
+            false => Err(refuse(self.path, &format!("`{name}` holds a value that is not finite"))),
         }
-        if !all_finite::<T>(tensor.data()) {
-            return Err(refuse(self.path, &format!("`{name}` holds a value that is not finite")));
-        }
-        Ok(())
     }
 }
 
 impl<T: Real> Source<T> for Parts<'_> {
     fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<T>> {
-        Parts::matrix(self, name, rows, columns)
+        self.check_matrix::<T>(name, rows, columns)?;
+        let numbers = self.numbers(name, &[columns, rows])?.to_vec();
+        Matrix::from_columns(rows, columns, numbers)
+            .ok_or_else(|| refuse(self.path, &format!("`{name}` has the wrong size")))
     }
 
     fn list(&self, name: &str, len: usize) -> Result<Vec<T>> {
-        self.numbers(name, &[len])
+        Ok(self.numbers(name, &[len])?.to_vec())
     }
 
     fn refuse(&self, reason: &str) -> Error {

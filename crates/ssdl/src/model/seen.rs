@@ -106,10 +106,10 @@ impl<T: Real> Model<T> {
         let places = kept.landmarks.as_ref();
         let places = places.map(|some| some.iter().map(|&place| place as usize).collect());
         let chosen: Option<Matrix<T>> =
-            places.map(|places: Vec<usize>| self.codes.select_columns(&places));
+            places.map(|places: Vec<usize>| self.codes().select_columns(&places));
         let mixture = Mixture {
-            training: &kept.samples,
-            codes: chosen.as_ref().unwrap_or(&self.codes),
+            training: kept.samples.whole(),
+            codes: chosen.as_ref().unwrap_or_else(|| self.codes()),
             n_neighbors,
             strength: T::of(tie.manifold) * strength,
             is_told,
@@ -203,7 +203,7 @@ impl<T: Real> Model<T> {
             Matrix::of_each(rule.atoms.view(), &plain, None)
         });
         let new = reconstructed.as_ref().unwrap_or(prepared);
-        let anchors = tie.attachment.anchor(&kept.samples, new)?;
+        let anchors = tie.attachment.anchor(kept.samples.whole(), new)?;
         Ok(Some(self.among_all(anchors, kept)))
     }
 }
