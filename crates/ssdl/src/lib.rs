@@ -54,6 +54,7 @@ pub mod model;
 pub mod methods;
 
 pub mod device;
+mod entries;
 mod error;
 pub mod files;
 mod half;

@@ -9,6 +9,7 @@ use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::device::{self, Engine, Individual};
+use crate::entries::{Entries, nonzeros};
 use crate::matrix::{Matrix, axpy};
 use crate::threads::{Loops, both};
 use crate::wide::wide;
@@ -98,7 +99,10 @@ impl Coordinate {
         let Some((strength, laplacian)) = problem.graph else {
             return self.separate(problem, codes);
         };
-        let mut residuals = laplacian.residuals(codes);
+        // In their own list, the codes take a fraction of the memory while the residuals are there.
+        let whole = std::mem::replace(codes, Matrix::zeros(0, 0));
+        let mut entries = Entries::from(whole);
+        let mut residuals = laplacian.residuals(&entries);
         let effort = Effort {
             rounds: 1,
             sweeps: self.inner_sweeps,
@@ -113,7 +117,7 @@ impl Coordinate {
             (done.steps, done.gap) = (done.steps + 1, 0.0);
             for batch in groups.iter().flat_map(|group| group.chunks(BATCH)) {
                 let visits = &mut visits[..batch.len()];
-                let state = State { problem, strength, codes, residuals: &residuals };
+                let state = State { problem, strength, codes: &entries, residuals: &residuals };
                 visits.chunks_mut(CHUNK).zip(batch.chunks(CHUNK)).each(|(visits, samples)| {
                     let mut worker = take(&workers);
                     for (visit, &j) in visits.iter_mut().zip(samples) {
@@ -122,10 +126,14 @@ impl Coordinate {
                     give(&workers, worker);
                 });
                 done.gap = visits.iter().fold(done.gap, |gap, visit| gap.max(visit.gap.wide()));
-                apply_changes(visits, batch, laplacian, codes, &mut residuals);
+                apply_changes(visits, batch, laplacian, &mut entries, &mut residuals);
             }
         }
-        Descended { graph_energy: Some(laplacian.energy_beside(codes, &residuals)), ..done }
+        let energy = laplacian.energy_of(&residuals);
+        drop(residuals);
+        *codes = entries.into_matrix();
+        let energy = energy.unwrap_or_else(|| laplacian.energy(codes));
+        Descended { graph_energy: Some(energy), ..done }
     }
 }
 
@@ -134,6 +142,7 @@ struct Worker<T> {
     set: WorkingSet<T>,
     rhs: Vec<T>,
     pull: Vec<T>,
+    old: Vec<T>,
     code: Vec<T>,
 }
 
@@ -143,6 +152,7 @@ fn take<T: Real>(workers: &Mutex<Vec<Worker<T>>>) -> Worker<T> {
         set: WorkingSet::new(),
         rhs: Vec::new(),
         pull: Vec::new(),
+        old: Vec::new(),
         code: Vec::new(),
     })
 }
@@ -158,13 +168,15 @@ fn give<T>(workers: &Mutex<Vec<Worker<T>>>, worker: Worker<T>) {
 #[derive(Default)]
 struct Visit<T> {
     changes: Vec<(u32, T)>,
+    /// The code with them.
+    code: Vec<(u32, T)>,
     gap: T,
 }
 
 struct State<'a, T> {
     problem: &'a Quadratic<'a, T>,
     strength: T,
-    codes: &'a Matrix<T>,
+    codes: &'a Entries<T>,
     residuals: &'a Matrix<T>,
 }
 
@@ -173,8 +185,8 @@ impl<T: Real> State<'_, T> {
     /// $r_j=R_j-\beta[(AL)_j-L_{jj}a_j]$.
     fn visit(&self, j: usize, worker: &mut Worker<T>, visit: &mut Visit<T>, effort: Effort<T>) {
         let Some((_, laplacian)) = self.problem.graph else { return };
-        let Worker { set, rhs, pull, code } = worker;
-        let old = self.codes.column(j);
+        let Worker { set, rhs, pull, old, code } = worker;
+        self.codes.write_column(j, old);
         rhs.clear();
         rhs.extend_from_slice(self.problem.rhs.column(j));
         code.clear();
@@ -194,7 +206,12 @@ impl<T: Real> State<'_, T> {
             let change = code[k as usize] - old[k as usize];
             if change != T::zero() {
                 visit.changes.push((k, change));
+                old[k as usize] += change;
             }
+        }
+        visit.code.clear();
+        if !visit.changes.is_empty() {
+            nonzeros(old, &mut visit.code);
         }
     }
 }
@@ -206,14 +223,13 @@ fn apply_changes<T: Real>(
     visits: &[Visit<T>],
     batch: &[u32],
     laplacian: &crate::graph::Laplacian<T>,
-    codes: &mut Matrix<T>,
+    codes: &mut Entries<T>,
     residuals: &mut Matrix<T>,
 ) {
     let p = codes.rows();
     let to_codes = || {
-        for (visit, &j) in visits.iter().zip(batch) {
-            visit.add_to(codes.column_mut(j as usize), T::one());
-        }
+        let changed = visits.iter().zip(batch).filter(|(visit, _)| !visit.changes.is_empty());
+        changed.for_each(|(visit, &j)| codes.replace(j as usize, &visit.code));
     };
     let width = residuals.columns().div_ceil(PARTS).max(1);
     let parts = residuals.as_mut_slice().chunks_mut((p * width).max(1));
