@@ -1,8 +1,7 @@
 //! Codes while they change: the entries of each sample that are not zero.
 
-use crate::sparse::for_nonzeros;
+use crate::sparse::compact;
 use crate::threads::Loops;
-use crate::wide::wide;
 use crate::{Matrix, Real};
 
 /// Columns that a thread takes at once.
@@ -19,7 +18,6 @@ pub(crate) struct Entries<T> {
 impl<T: Real> From<Matrix<T>> for Entries<T> {
     fn from(whole: Matrix<T>) -> Self {
         let columns = whole.iter_columns().runs_of(RUN).gather_with(Vec::new, |found, column| {
-            found.clear();
             nonzeros(column, found);
             found.as_slice().into()
         });
@@ -69,10 +67,9 @@ impl<T: Real> Entries<T> {
 
 /// Lists the numbers of a column that are not zero.
 pub(crate) fn nonzeros<T: Real>(column: &[T], found: &mut Vec<(u32, T)>) {
-    wide(
-        #[inline(always)]
-        || for_nonzeros(column, |k, value| found.push((k as u32, value))),
-    );
+    found.resize(column.len(), (0, T::zero()));
+    let count = compact(column, |at, k, value| found[at] = (k as u32, value));
+    found.truncate(count);
 }
 
 #[cfg(test)]

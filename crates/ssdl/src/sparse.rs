@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::threads::Loops;
-use crate::wide::wide;
 use crate::{Error, Matrix, Real, Result};
 
 /// Numbers that are looked at together.
@@ -44,6 +43,19 @@ pub(crate) fn for_some<T: Real>(
             visit(whole + lane, value);
         }
     }
+}
+
+/// Calls `put` with where each nonzero number belongs in a list of them, its place and its value; returns how many there are.
+/// What is put last may be a zero that does not count. Of codes one number in four is not zero, at random
+/// places: a branch for each would be foreseen wrongly too often.
+#[inline(always)]
+pub(crate) fn compact<T: Real>(values: &[T], mut put: impl FnMut(usize, usize, T)) -> usize {
+    let mut count = 0;
+    for (k, &value) in values.iter().enumerate() {
+        put(count, k, value);
+        count += usize::from(value != T::zero());
+    }
+    count
 }
 
 /// A sparse matrix stored row by row.
@@ -164,18 +176,16 @@ impl<T: Real> Csr<T> {
 
     fn of_some_columns(dense: &Matrix<T>, columns: Range<usize>) -> Self {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        wide(
-            #[inline(always)]
-            || {
-                for j in columns {
-                    for_nonzeros(dense.column(j), |row, value| {
-                        indices.push(row as u32);
-                        values.push(value);
-                    });
-                    starts.push(indices.len());
-                }
-            },
-        );
+        for j in columns {
+            let (column, before) = (dense.column(j), indices.len());
+            indices.resize(before + column.len(), 0);
+            values.resize(before + column.len(), T::zero());
+            let (places, found) = (&mut indices[before..], &mut values[before..]);
+            let count = compact(column, |at, k, value| (places[at], found[at]) = (k as u32, value));
+            indices.truncate(before + count);
+            values.truncate(before + count);
+            starts.push(indices.len());
+        }
         Self { columns: dense.rows(), starts, indices, values }
     }
 

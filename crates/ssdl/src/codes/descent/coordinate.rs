@@ -209,7 +209,6 @@ impl<T: Real> State<'_, T> {
                 old[k as usize] += change;
             }
         }
-        visit.code.clear();
         if !visit.changes.is_empty() {
             nonzeros(old, &mut visit.code);
         }
