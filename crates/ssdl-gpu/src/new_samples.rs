@@ -169,7 +169,7 @@ struct Anchored<'a, T> {
 
 impl<'a, T: Multiplied> Anchored<'a, T> {
     fn new(card: &'a Card, pull: Pull<'a, T>) -> Result<Self> {
-        let mut is_used = vec![false; pull.codes.columns()];
+        let mut is_used = vec![false; pull.codes().columns()];
         let (_, others, _) = pull.anchors.weights().parts();
         others.iter().for_each(|&i| is_used[i as usize] = true);
         let used: Vec<usize> = (0..is_used.len()).filter(|&i| is_used[i]).collect();
@@ -177,7 +177,7 @@ impl<'a, T: Multiplied> Anchored<'a, T> {
         used.iter().enumerate().for_each(|(at, &i)| place[i] = at as u32);
         let codes = match used.is_empty() {
             true => card.zeros(1)?,
-            false => card.matrix(&pull.codes.select_columns(&used))?,
+            false => card.matrix(&pull.codes().select_columns(&used))?,
         };
         Ok(Self { card, pull, codes, place })
     }

@@ -154,6 +154,12 @@ impl Coder {
 }
 
 impl<T: Real> Pull<'_, T> {
+    /// The codes of the training samples, $p\times N$, with their zeros.
+    #[must_use]
+    pub fn codes(&self) -> &Matrix<T> {
+        self.codes.whole()
+    }
+
     /// Adds $\kappa m$ to the right-hand sides, starts the codes at $m$, and returns the κ.
     fn add_to(&self, rhs: &mut Matrix<T>, codes: &mut Matrix<T>, threshold: T) -> Vec<T> {
         let columns = codes.columns_mut().zip(rhs.columns_mut()).enumerate();
