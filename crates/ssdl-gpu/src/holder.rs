@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaView};
-use ssdl::classifier::margin::{self, Points};
+use ssdl::classifier::margin::{self, Points, Pull};
 use ssdl::classifier::{ActivePoints, Ballot, LinearClassifier};
 use ssdl::codes::Coordinate;
 use ssdl::dictionary::Statistics;
@@ -343,10 +343,10 @@ impl<T: Multiplied> Holder<T> for OnCard<'_, T> {
         &mut self,
         classifier: &mut LinearClassifier<T>,
         kind: ActivePoints,
-        rho: T,
+        pull: Pull<'_, T>,
     ) -> Result<()> {
         if self.votes.act() {
-            margin::learn(classifier, self, kind, rho, margin::ROUNDS)?;
+            margin::learn(classifier, self, kind, pull, margin::ROUNDS)?;
         }
         self.check()
     }

@@ -171,7 +171,7 @@ fn coding() {
             &name,
             None,
             || classifier.clone(),
-            |own| margin::update(own, &stage.codes, (kind, &active, &shares), 2.0, 8),
+            |own| margin::update(own, &stage.codes, (kind, &active, &shares), 2.0.into(), 8),
         );
     }
 }

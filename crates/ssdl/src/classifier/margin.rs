@@ -2,6 +2,8 @@
 //!
 //! $$\min_{W,b}\;\sum_j\sum_kP_{kj}^re_k(W^\top a_j+b)+\rho(\lVert W\rVert^2+\lVert b\rVert^2),
 //! \qquad\rho=\mu/\gamma.$$
+//!
+//! The second term may have another centre than zero ([`Pull`]).
 
 use super::{Active, ActivePoints, Ballot, LinearClassifier, Shares};
 use crate::codes::moments::second_moments;
@@ -11,6 +13,42 @@ use crate::{Error, Real, Result};
 
 /// Relative gain of a majorise–minimise round below which further rounds are not worth their time.
 const MIN_GAIN: f64 = 1e-3;
+
+/// What holds a classifier: $\rho(\lVert W-W_0\rVert^2+\lVert b-b_0\rVert^2)$.
+#[derive(Clone, Copy, Debug)]
+pub struct Pull<'a, T> {
+    /// ρ.
+    pub rho: T,
+    /// $W_0$ and $b_0$; zero where there is none.
+    pub centre: Option<&'a LinearClassifier<T>>,
+}
+
+impl<T: Real> From<T> for Pull<'_, T> {
+    /// Towards zero.
+    fn from(rho: T) -> Self {
+        Self { rho, centre: None }
+    }
+}
+
+impl<T: Real> Pull<'_, T> {
+    /// Its value at a classifier.
+    fn value(&self, classifier: &LinearClassifier<T>) -> f64 {
+        let squares = match self.centre {
+            Some(centre) => classifier.squared_distance(centre),
+            None => classifier.squared_norm(),
+        };
+        self.rho.wide() * squares
+    }
+
+    /// Adds $\rho[w_{0c};b_{0c}]$ to the columns of the right-hand sides, the first being that of class `first`.
+    fn add_to(&self, targets: &mut Matrix<T>, first: usize) {
+        let Some(LinearClassifier { weights, bias }) = self.centre else { return };
+        for (c, column) in targets.columns_mut().enumerate() {
+            let centre = weights.column(first + c).iter().chain(&bias[first + c..=first + c]);
+            column.iter_mut().zip(centre).for_each(|(sum, &entry)| *sum += self.rho * entry);
+        }
+    }
+}
 
 /// The sums over samples that a classifier is learnt from, wherever the samples are.
 pub trait Points<T: Real> {
@@ -41,12 +79,12 @@ pub fn learn<T: Real>(
     classifier: &mut LinearClassifier<T>,
     points: &mut dyn Points<T>,
     kind: ActivePoints,
-    rho: T,
+    pull: Pull<'_, T>,
     rounds: usize,
 ) -> Result<()> {
     match kind {
-        ActivePoints::Frozen => frozen(classifier, points, rho),
-        ActivePoints::Majorised => majorised(classifier, points, rho, rounds),
+        ActivePoints::Frozen => frozen(classifier, points, pull),
+        ActivePoints::Majorised => majorised(classifier, points, pull, rounds),
     }
 }
 
@@ -59,12 +97,12 @@ pub fn update<T: Real>(
     classifier: &mut LinearClassifier<T>,
     codes: &Matrix<T>,
     (kind, active, shares): (ActivePoints, &Active<T>, &Shares<T>),
-    rho: T,
+    pull: Pull<'_, T>,
     rounds: usize,
 ) -> Result<Matrix<T>> {
     let (sparse, scores) = (Csr::of_columns(codes), Matrix::zeros(0, 0));
     let mut points = InMemory { codes, sparse, active, shares, scores };
-    learn(classifier, &mut points, kind, rho, rounds)?;
+    learn(classifier, &mut points, kind, pull, rounds)?;
     Ok(points.scores)
 }
 
@@ -88,7 +126,7 @@ pub fn fit_apart<T: Real>(
         let scores = classifier.scores(codes);
         let shares = ballot.shares(&scores, assigned);
         let active = Active::new(kind, &scores, &shares);
-        update(classifier, codes, (kind, &active, &shares), rho, ROUNDS)?;
+        update(classifier, codes, (kind, &active, &shares), rho.into(), ROUNDS)?;
     }
     Ok(())
 }
@@ -105,13 +143,14 @@ fn singular() -> Error {
 fn frozen<T: Real>(
     classifier: &mut LinearClassifier<T>,
     points: &mut dyn Points<T>,
-    rho: T,
+    pull: Pull<'_, T>,
 ) -> Result<()> {
     let p = classifier.weights.rows();
     for c in 0..classifier.bias.len() {
         // With no active point the minimiser is zero, and the class could never recover.
-        let Some(system) = points.system(Some(c), rho) else { continue };
+        let Some(system) = points.system(Some(c), pull.rho) else { continue };
         let mut solution = points.targets(Some(c));
+        pull.add_to(&mut solution, c);
         Cholesky::new(&system).ok_or_else(singular)?.solve_in_place(&mut solution);
         classifier.weights.column_mut(c).copy_from_slice(&solution.column(0)[..p]);
         classifier.bias[c] = solution.column(0)[p];
@@ -123,18 +162,19 @@ fn frozen<T: Real>(
 fn majorised<T: Real>(
     classifier: &mut LinearClassifier<T>,
     points: &mut dyn Points<T>,
-    rho: T,
+    pull: Pull<'_, T>,
     rounds: usize,
 ) -> Result<()> {
-    let system = points.system(None, rho).ok_or_else(singular)?;
+    let system = points.system(None, pull.rho).ok_or_else(singular)?;
     let factor = Cholesky::new(&system).ok_or_else(singular)?;
     points.score(classifier);
     let value = |points: &dyn Points<T>, classifier: &LinearClassifier<T>| {
-        points.loss() + rho.wide() * classifier.squared_norm()
+        points.loss() + pull.value(classifier)
     };
     let mut before = value(points, classifier);
     for _ in 0..rounds {
         let mut solution = points.targets(None);
+        pull.add_to(&mut solution, 0);
         factor.solve_in_place(&mut solution);
         let next = LinearClassifier::from_augmented(&solution);
         points.score(&next);

@@ -77,6 +77,15 @@ impl<T: Real> LinearClassifier<T> {
         self.weights.squared_norm() + crate::matrix::squared_norm(&self.bias)
     }
 
+    /// $\lVert W-W_0\rVert^2+\lVert b-b_0\rVert^2$ to another of the same size.
+    #[must_use]
+    pub fn squared_distance(&self, other: &Self) -> f64 {
+        let apart = |a: &[T], b: &[T]| -> f64 {
+            a.iter().zip(b).map(|(a, b)| (a.wide() - b.wide()).powi(2)).sum()
+        };
+        apart(self.weights.as_slice(), other.weights.as_slice()) + apart(&self.bias, &other.bias)
+    }
+
     /// The class that each atom supports most, and how strongly.
     fn class_of_weights(&self) -> Vec<Option<(usize, f64)>> {
         let strongest = |atom: usize| {

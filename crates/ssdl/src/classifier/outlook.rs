@@ -5,7 +5,7 @@
 //! about the classes: votes count, and the paper's ridge is right. Where they do much worse, votes
 //! would only repeat mistakes, and the ridge is the one that foretells labels best.
 
-use super::left_out::{LeftOut, left_out, nearest_left_out};
+use super::left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 use super::recount::{as_drawn, favours, recounted};
 use super::{LinearClassifier, MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
@@ -22,6 +22,9 @@ const BLUR: f64 = 0.8;
 /// Multiples of the paper's ρ that `auto` chooses among.
 const MULTIPLES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
 
+/// Skills from which on labels are foretold well, and up to which they are noisy.
+const SKILLS: (f64, f64) = (0.75, 0.5);
+
 /// Unlabelled samples whose scores are computed at once.
 const SCORED: usize = 4096;
 
@@ -36,6 +39,10 @@ pub struct Outlook {
     pub prior: Vec<f64>,
     /// How far class shares are moved towards the prior.
     pub balance: f64,
+    /// How far the finished classifier leans on a linear one of the samples, 0 to 1.
+    pub lean: f64,
+    /// The ridge with which that one foretells labels best.
+    pub linear_strength: f64,
 }
 
 impl Outlook {
@@ -73,7 +80,15 @@ impl Outlook {
     ) -> Result<Self> {
         if knobs.voting == Voting::Paper {
             let prior = Prior::Even.shares(labels)?;
-            return Ok(Self { strength: knobs.rho(), vote: 1.0, prior, balance: 0.0 });
+            let strength = knobs.rho();
+            return Ok(Self {
+                strength,
+                vote: 1.0,
+                prior,
+                balance: 0.0,
+                lean: 0.0,
+                linear_strength: strength,
+            });
         }
         let n_classes = labels.classes().len();
         let classes = labels.known_classes();
@@ -84,7 +99,8 @@ impl Outlook {
         let seen = left_out(&known, &classes, n_classes, &strengths);
         let least = LeftOut::least(seen);
         let near = nearest_left_out(&known, &classes, n_classes);
-        let behind = least.as_ref().zip(near).map_or(0.0, |(one, near)| one.skill - near.skill);
+        let both = least.as_ref().zip(near.as_ref());
+        let behind = both.map_or(0.0, |(one, near)| one.skill - near.skill);
         let trust = (1.0 - behind / DISTRUST).clamp(0.0, 1.0);
         let found = least.as_ref().map_or(paper, |one| one.strength);
         let vote = match knobs.unlabelled_weight {
@@ -95,7 +111,7 @@ impl Outlook {
             Prior::Estimated | Prior::Recounted if all > labelled => {
                 let votes = elect(&even_ridge(&known, labels, found)?)?;
                 let counts = labels.counts();
-                match least {
+                match &least {
                     Some(seen) if knobs.prior == Prior::Recounted => {
                         recounted(&votes, &seen.confusion, &counts)
                     }
@@ -105,8 +121,30 @@ impl Outlook {
             given => given.shares(labels)?,
         };
         let strength = paper.powf(trust) * found.powf(1.0 - trust);
-        Ok(Self { strength, vote, prior, balance: knobs.balance })
+        let per_feature = labelled as f64 / known.rows().max(1) as f64;
+        let lean = both.filter(|_| knobs.ridge == AutoOr::Auto);
+        let lean = lean.map_or(0.0, |(one, near)| leaning(one, near, per_feature));
+        let balance = knobs.balance;
+        Ok(Self { strength, vote, prior, balance, lean, linear_strength: found })
     }
+}
+
+/// By how many deviations of what a fair coin would do the first foretells more labels than the second (McNemar
+/// 1947), counting those that one of them alone foretells.
+fn ahead(first: &[bool], second: &[bool]) -> f64 {
+    let alone = |a: &[bool], b: &[bool]| a.iter().zip(b).filter(|&(a, b)| *a && !*b).count() as f64;
+    let (first_alone, second_alone) = (alone(first, second), alone(second, first));
+    (first_alone - second_alone) / (first_alone + second_alone).max(1.0).sqrt()
+}
+
+/// How far to lean on a linear classifier: the farther it is ahead of neighbours, from one deviation behind to one ahead;
+/// where labels outnumber its features, which then tell it well, or are badly foretold by all, for then there is noise
+/// that a classifier of codes would learn.
+fn leaning(linear: &LeftOut, near: &NearestLeftOut, labels_per_feature: f64) -> f64 {
+    let (clear, noisy) = SKILLS;
+    let noise = (clear - linear.skill.max(near.skill)) / (clear - noisy);
+    let reason = noise.max(labels_per_feature - 1.0).clamp(0.0, 1.0);
+    reason * f64::midpoint(ahead(&linear.right, &near.right), 1.0).clamp(0.0, 1.0)
 }
 
 /// The weight of a vote where neighbours foretell labels as well as a linear classifier.
@@ -179,4 +217,59 @@ fn shares_of(mut votes: Vec<f64>, counts: &[usize], skill: f64) -> Vec<f64> {
     present.iter().for_each(|&class| votes[class] = votes[class].powf(power));
     let sum: f64 = votes.iter().sum();
     votes.into_iter().map(|count| count / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two classes along the first feature, so many deviations apart, in a plane; every tenth sample has a label.
+    fn plane(apart: f64) -> (Matrix<f64>, Labels) {
+        let noise = |i: usize, j: usize| {
+            let mixed = (j * 2 + i + 1) as f64 * 12.9898;
+            let even = |shift: f64| ((mixed + shift).sin() * 43_758.545_3).rem_euclid(1.0);
+            (0..6).map(|k| even(f64::from(k) * 78.233)).sum::<f64>() * 1.4 - 4.2
+        };
+        let side = |j: usize| if j.is_multiple_of(2) { apart } else { -apart };
+        let samples =
+            Matrix::from_fn(2, 400, |i, j| noise(i, j) + if i == 0 { side(j) } else { 0.0 });
+        let assigned = (0..400).map(|j| (j / 2 % 5 == 0).then_some(j % 2)).collect();
+        (samples, Labels::new(vec!["a".into(), "b".into()], assigned).expect("two classes"))
+    }
+
+    #[test]
+    fn labels_lean_on_a_linear_classifier_that_is_not_behind_unless_knobs_are_given() {
+        let lean = |apart: f64, knobs: &MarginKnobs| {
+            let (samples, labels) = plane(apart);
+            Outlook::new(knobs, &samples, &labels).expect("finite").lean
+        };
+        let auto = MarginKnobs::new();
+        assert!(lean(0.6, &auto) > 0.2, "{}", lean(0.6, &auto));
+        assert!(lean(0.6, &auto) > lean(4.0, &auto));
+        assert_eq!(lean(0.6, &MarginKnobs { ridge: AutoOr::Exactly(1.0), ..auto }), 0.0);
+        assert_eq!(lean(0.6, &MarginKnobs { voting: Voting::Paper, ..auto }), 0.0);
+    }
+
+    #[test]
+    fn many_features_need_noise_and_neighbours_ahead_forbid_it() {
+        let one = |skill: f64, right: [bool; 4]| {
+            let (right, confusion) = (right.to_vec(), Matrix::zeros(2, 2));
+            LeftOut { strength: 1.0, error: 0.0, skill, right, confusion }
+        };
+        let other = |skill: f64, right: [bool; 4]| NearestLeftOut { skill, right: right.to_vec() };
+        let (all, none) = ([true; 4], [false; 4]);
+        assert_eq!(leaning(&one(0.9, all), &other(0.9, all), 0.5), 0.0, "clear, many features");
+        assert_eq!(leaning(&one(0.9, all), &other(0.9, all), 4.0), 0.5, "few features");
+        assert_eq!(leaning(&one(0.4, all), &other(0.4, all), 0.5), 0.5, "noise");
+        assert_eq!(leaning(&one(0.4, all), &other(0.1, none), 0.5), 1.0, "linear ahead");
+        assert_eq!(leaning(&one(0.1, none), &other(0.4, all), 4.0), 0.0, "neighbours ahead");
+    }
+
+    #[test]
+    fn only_labels_that_one_alone_foretells_tell_which_is_ahead() {
+        let (linear, near) = ([true, true, true, false, true], [true, false, false, false, false]);
+        assert!((ahead(&linear, &near) - 3.0_f64.sqrt()).abs() < 1e-12);
+        assert!((ahead(&linear, &near) + ahead(&near, &linear)).abs() < 1e-12);
+        assert_eq!(ahead(&linear, &linear), 0.0);
+    }
 }

@@ -156,7 +156,7 @@ fn never_rises<T: Real>(
     let mut before = value(&classifier);
     for _ in 0..5 {
         let points = (ActivePoints::Majorised, &active, &shares);
-        margin::update(&mut classifier, &codes, points, T::of(rho), rounds).unwrap();
+        margin::update(&mut classifier, &codes, points, T::of(rho).into(), rounds).unwrap();
         let after = value(&classifier);
         assert!(after <= before * (1.0 + slack), "{}: {before} rises to {after}", T::NAME);
         before = after;
@@ -224,7 +224,7 @@ fn quadratic_minimum_in<T: Real>(tolerance: f64) {
         let mut classifier = tiny.classifier.clone();
         // The frozen update minimises whatever quadratic it is handed.
         let points = (ActivePoints::Frozen, active, &tiny.shares);
-        margin::update(&mut classifier, &tiny.codes, points, rho, 1).unwrap();
+        margin::update(&mut classifier, &tiny.codes, points, rho.into(), 1).unwrap();
         let block = &stored["classifier"][name];
         assert_same(&classifier, &stored_classifier(block), tolerance);
         let value = tiny.discrimination * active.value(&classifier.scores(&tiny.codes))
@@ -246,7 +246,7 @@ fn the_frozen_update_is_stationary() {
         let mut classifier = tiny.classifier.clone();
         let rho = tiny.ridge / tiny.discrimination;
         let points = (ActivePoints::Frozen, &tiny.frozen, &tiny.shares);
-        margin::update(&mut classifier, &tiny.codes, points, rho, 1).unwrap();
+        margin::update(&mut classifier, &tiny.codes, points, rho.into(), 1).unwrap();
         let (weights, bias) = slopes(&tiny, &tiny.frozen, &classifier);
         let worst = weights.iter().chain(&bias).fold(0.0f64, |top, s| top.max(s.abs()));
         assert!(worst < 1e-9, "slope {worst}");
@@ -261,12 +261,36 @@ fn repeated_majorised_updates_reach_the_squared_hinge_minimum_of_the_oracle() {
     let rho = tiny.ridge / tiny.discrimination;
     for _ in 0..2000 {
         let points = (ActivePoints::Majorised, &tiny.majorised, &tiny.shares);
-        margin::update(&mut classifier, &tiny.codes, points, rho, 8).unwrap();
+        margin::update(&mut classifier, &tiny.codes, points, rho.into(), 8).unwrap();
     }
     let value = tiny.discrimination * tiny.shares.loss(&classifier.scores(&tiny.codes))
         + tiny.ridge * classifier.squared_norm();
     assert_close(value, block["value"].as_f64().unwrap(), 1e-9);
     assert_same(&classifier, &stored_classifier(block), 1e-5);
+}
+
+#[test]
+fn a_pull_to_a_centre_is_a_pull_to_zero_for_what_is_left_and_ends_there_where_it_is_strong() {
+    let tiny = Tiny::<f64>::random(6, 9, 25, 4, 7);
+    let centre = Tiny::<f64>::random(6, 9, 25, 4, 8).classifier;
+    for (kind, active) in
+        [(ActivePoints::Frozen, &tiny.frozen), (ActivePoints::Majorised, &tiny.majorised)]
+    {
+        let update = |rho: f64, centre: Option<&LinearClassifier<f64>>, rounds: usize| {
+            let mut found = tiny.classifier.clone();
+            let points = (kind, active, &tiny.shares);
+            let pull = margin::Pull { rho, centre };
+            margin::update(&mut found, &tiny.codes, points, pull, rounds).unwrap();
+            found
+        };
+        let strong = update(1e9, Some(&centre), 1);
+        assert_same(&strong, &centre, 1e-6);
+        let none = LinearClassifier { weights: Matrix::zeros(9, 4), bias: vec![0.0; 4] };
+        let plain = update(2.0, None, 3);
+        assert_same(&update(2.0, Some(&none), 3), &plain, 1e-12);
+        let held = update(2.0, Some(&centre), 3);
+        assert!(held.squared_distance(&centre) < plain.squared_distance(&centre));
+    }
 }
 
 #[test]
@@ -280,7 +304,7 @@ fn a_class_without_active_points_keeps_its_weights() {
     }
     let mut classifier = tiny.classifier.clone();
     let points = (ActivePoints::Frozen, &active, &tiny.shares);
-    margin::update(&mut classifier, &tiny.codes, points, 2.0, 1).unwrap();
+    margin::update(&mut classifier, &tiny.codes, points, 2.0.into(), 1).unwrap();
     for c in 0..3 {
         let kept = classifier.weights.column(c) == tiny.classifier.weights.column(c)
             && classifier.bias[c] == tiny.classifier.bias[c];

@@ -139,7 +139,7 @@ impl State {
         let statistics = Statistics::of(&stored.samples, &self.codes, energy);
         update.update(&mut self.atoms, &statistics, 1.0);
         let points = (POINTS, &active, &shares);
-        margin::update(&mut self.classifier, &self.codes, points, weights.rho(), 1).unwrap();
+        margin::update(&mut self.classifier, &self.codes, points, weights.rho().into(), 1).unwrap();
         let loss = active.value(&self.classifier.scores(&self.codes));
         self.objective(stored, loss).total()
     }

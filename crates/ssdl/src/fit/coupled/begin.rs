@@ -193,6 +193,7 @@ impl Coupled<'_> {
             Some(_) => Cow::Owned(given.weights.of_classes_alone(labels)),
             None => Cow::Borrowed(&given.weights),
         };
+        let lean = self.lean(given, &outlook, knobs.sharpness)?;
         let holding = Holding {
             samples,
             energy: given.energy(),
@@ -228,6 +229,7 @@ impl Coupled<'_> {
         let mut run = Alternation {
             coupled: self,
             strength,
+            lean,
             atoms_update: self.solver.atoms(),
             terms: Terms {
                 reconstruction: statistics.residual(&global.atoms, &global.gram),

@@ -4,6 +4,7 @@
 //! with a column for each sample. A step sends the small arrays to where the samples are, works there,
 //! and gets sums back, so only a [`Holder`] knows where samples are stored, and the loop exists once.
 
+use crate::classifier::margin::Pull;
 use crate::classifier::{ActivePoints, Ballot, LinearClassifier};
 use crate::codes::Coordinate;
 use crate::dictionary::Statistics;
@@ -105,7 +106,7 @@ pub trait Holder<T: Real> {
         &mut self,
         classifier: &mut LinearClassifier<T>,
         kind: ActivePoints,
-        rho: T,
+        pull: Pull<'_, T>,
     ) -> Result<()>;
 
     /// Unlabelled samples whose class has changed since the last call.

@@ -10,6 +10,7 @@ mod begin;
 mod finish;
 mod holder;
 mod knobs;
+mod lean;
 pub mod parts;
 mod per_sample;
 
@@ -105,6 +106,9 @@ impl Coupled<'_> {
         let limits = self.limits(given);
         turns.begin(limits, run.measured())?;
         let stop = turns.repeat(limits, |turns| run.turn(turns))?;
+        if let Some(knobs) = self.margin().filter(|_| stop != Stop::Cancelled) {
+            run.lean_on_samples(knobs)?;
+        }
         let Alternation { holder, global, strength, dead_atoms, revived_atoms, .. } = run;
         holder.check()?;
         let (codes, ballot) = holder.into_parts()?;
@@ -140,6 +144,8 @@ struct Alternation<'a, T> {
     coupled: &'a Coupled<'a>,
     /// ρ.
     strength: f64,
+    /// What the finished classifier leans on.
+    lean: Option<lean::Lean<T>>,
     atoms_update: Box<dyn Update<T>>,
     global: Global<T>,
     holder: Box<dyn Holder<T> + 'a>,
@@ -243,7 +249,7 @@ impl<T: Real> Alternation<'_, T> {
 
     fn learn_classifier(&mut self, knobs: &MarginKnobs) -> Result<()> {
         let (kind, rho) = (knobs.active_points, T::of(self.strength));
-        self.holder.learn_classifier(&mut self.global.classifier, kind, rho)?;
+        self.holder.learn_classifier(&mut self.global.classifier, kind, rho.into())?;
         self.measure_classifier();
         // The majoriser is renewed within the step and touches the true loss where it ends.
         match knobs.active_points {

@@ -2,6 +2,7 @@
 
 use super::accelerate::extrapolate;
 use super::holder::{FIRST_CODES, FirstCodes, Global, Holder, Holding, Weights};
+use crate::classifier::margin::Pull;
 use crate::classifier::{Active, ActivePoints, Ballot, LinearClassifier, Shares, best, margin};
 use crate::codes::{Coding, Descent, Lasso, Margin, Pulled, Pursuit};
 use crate::dictionary::{Statistics, revive_from};
@@ -145,11 +146,11 @@ impl<T: Real> Holder<T> for PerSample<'_, T> {
         &mut self,
         classifier: &mut LinearClassifier<T>,
         kind: ActivePoints,
-        rho: T,
+        pull: Pull<'_, T>,
     ) -> Result<()> {
         if let Some(active) = &self.active {
             let points = (kind, active, &self.shares);
-            self.scores = margin::update(classifier, &self.codes, points, rho, margin::ROUNDS)?;
+            self.scores = margin::update(classifier, &self.codes, points, pull, margin::ROUNDS)?;
         }
         Ok(())
     }

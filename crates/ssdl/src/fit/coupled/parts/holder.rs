@@ -12,7 +12,7 @@ use super::message::{Enter, Step, Task};
 use super::points::Tried;
 use super::state::VoteRule;
 use super::wire::{Reader, Writer, damaged};
-use crate::classifier::margin;
+use crate::classifier::margin::{self, Pull};
 use crate::classifier::{ActivePoints, Ballot, LinearClassifier, as_shares};
 use crate::dictionary::{Statistics, replace, residual_floor, unused};
 use crate::fit::CodesUpdate;
@@ -359,9 +359,9 @@ impl<T: Real> Holder<T> for Parts<'_, T> {
         &mut self,
         classifier: &mut LinearClassifier<T>,
         kind: ActivePoints,
-        rho: T,
+        pull: Pull<'_, T>,
     ) -> Result<()> {
-        let learnt = margin::learn(classifier, self, kind, rho, margin::ROUNDS);
+        let learnt = margin::learn(classifier, self, kind, pull, margin::ROUNDS);
         // A part that failed leaves no system to solve: its own failure says more.
         self.check()?;
         learnt?;
