@@ -1387,7 +1387,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 
     *About the solver:*
 
-    max_iter : int, default=7
+    max_iter : int, default=6
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -1501,7 +1501,7 @@ class SSDLP(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
         spread_graph: Literal["heat", "expressive"] = "heat",
         n_neighbors: int = 8,
         self_sparsity: float = 7.5,
-        max_iter: int = 7,
+        max_iter: int = 6,
         tol: float = 0.0001,
         sparse_output: bool = False,
         prepare: Steps = ("auto",),
@@ -3370,7 +3370,7 @@ class SupGraphDL(DictionaryClassifier):
 
     *About the solver:*
 
-    max_iter : int, default=3
+    max_iter : int, default=2
         Maximum number of iterations. Allowed: a whole number, 1 or more.
     tol : float, default=0.0001
         Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
@@ -3482,7 +3482,7 @@ class SupGraphDL(DictionaryClassifier):
         *,
         n_atoms: int | Literal["auto"] = "auto",
         n_nonzero_coefs: int | Literal["auto"] = "auto",
-        max_iter: int = 3,
+        max_iter: int = 2,
         tol: float = 0.0001,
         feature_manifold: float = 2.5,
         manifold: float = 1.0,

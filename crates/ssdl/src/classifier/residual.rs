@@ -9,7 +9,7 @@
 
 use super::decision::{Coded, Verdict};
 use super::membership::membership_of_errors;
-use crate::matrix::{axpy, dot, inner, squared_distance, squared_norm};
+use crate::matrix::{dot, squared_distance, squared_norm, weighted_sum};
 use crate::threads::Loops;
 use crate::wide::wide;
 use crate::{Matrix, Real};
@@ -41,18 +41,19 @@ impl Residual {
         columns.enumerate().runs_of(32).each(|(j, (scores, probabilities))| {
             let (x, code) = (new.samples.column(j), new.codes.column(j));
             let mut errors: Vec<f64> = Vec::with_capacity(self.n_classes);
+            let whole = squared_norm(x);
             for (class, out) in scores.iter_mut().enumerate() {
                 let explained = self.explained(atoms, (x, code), class);
                 let cost = self.cost_of(code, class);
-                let score = 2.0 * inner(x, &explained) - squared_norm(&explained) - cost;
-                // Samples at the end of the number range may explain more than it holds.
-                let top = T::max_value().wide();
-                *out = if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
                 let left = wide(
                     #[inline(always)]
                     || squared_distance(x, &explained),
                 );
                 let error = left + cost;
+                let score = whole - error;
+                // Samples at the end of the number range may explain more than it holds.
+                let top = T::max_value().wide();
+                *out = if score.is_nan() { T::min_value() } else { T::of(score.clamp(-top, top)) };
                 errors.push(if error.is_nan() { f64::INFINITY } else { error });
             }
             membership_of_errors(&mut errors, self.sharpness);
@@ -94,14 +95,13 @@ impl Residual {
         (x, code): (&[T], &[T]),
         class: usize,
     ) -> Vec<T> {
-        let mut sum = vec![T::zero(); x.len()];
-        let Some(atoms) = atoms else { return sum };
+        let Some(atoms) = atoms else { return vec![T::zero(); x.len()] };
         let own = code.iter().zip(&self.class_of_atoms).enumerate();
         let own = own.filter(|(_, (a, of))| **of == Some(class) && **a != T::zero());
+        let (chosen, weights): (Vec<u32>, Vec<T>) = own.map(|(k, (&a, _))| (k as u32, a)).unzip();
         wide(
             #[inline(always)]
-            || own.for_each(|(k, (&a, _))| axpy(a, atoms.column(k), &mut sum)),
-        );
-        sum
+            || weighted_sum(atoms, &chosen, &weights),
+        )
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Aharon, Elad, Bruckstein (2006); the approximate step is that of Rubinstein, Zibulevsky, Elad (2008).
 
-use crate::matrix::{Matrix, axpy, dot, four_products, squared_norm, symmetric_eigen};
+use crate::matrix::{
+    Matrix, axpy, dot, four_products, squared_norm, symmetric_eigen, weighted_sum,
+};
 use crate::sparse::Csr;
 use crate::threads::Loops;
 use crate::wide::wide;
@@ -87,23 +89,6 @@ impl Ksvd {
         }
         atom.copy_from_slice(&next);
     }
-}
-
-/// $\sum_ia_il_i$ over the columns of the users, four at a time: a sum that is stored after each would wait for itself.
-#[inline(always)]
-pub(super) fn weighted_sum<T: Real>(left: &Matrix<T>, users: &[u32], values: &[T]) -> Vec<T> {
-    let mut sum = vec![T::zero(); left.rows()];
-    let (fours, rest) = users.as_chunks::<4>();
-    let (weights, last) = values.as_chunks::<4>();
-    for (users, weights) in fours.iter().zip(weights) {
-        let [a, b, c, d] = users.map(|i| left.column(i as usize));
-        let columns = a.iter().zip(b).zip(c.iter().zip(d));
-        for (sum, ((&a, &b), (&c, &d))) in sum.iter_mut().zip(columns) {
-            *sum += (weights[0] * a + weights[1] * b) + (weights[2] * c + weights[3] * d);
-        }
-    }
-    rest.iter().zip(last).for_each(|(&i, &a)| axpy(a, left.column(i as usize), &mut sum));
-    sum
 }
 
 /// What the other atoms leave of the users, along the new atom: $E^\top d'=L^\top d'+(d^\top d')a$ with what all

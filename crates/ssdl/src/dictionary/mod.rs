@@ -24,7 +24,7 @@ pub use dual::Dual;
 pub use fista::ProjectedFista;
 pub(crate) use ksvd::remainder;
 pub use ksvd::{Ksvd, replace_weak};
-pub(crate) use overshoot::update_past;
+pub(crate) use overshoot::{update_further, update_past};
 pub use recursive::{Part, Recursive};
 pub use ridge::Ridge;
 pub use smooth::Smooth;

@@ -16,12 +16,12 @@ fn overshoot<T: Real>(
     atoms: &Matrix<T>,
     statistics: &Statistics<T>,
     radius: T,
-    allowed: f64,
+    (share, allowed): (f64, f64),
 ) -> Option<(Matrix<T>, Matrix<T>)> {
     let mut further = atoms.clone();
     for k in 0..further.columns() {
         let moved = further.column_mut(k).iter_mut().zip(before.column(k));
-        moved.for_each(|(d, &old)| *d += T::of(SHARE) * (*d - old));
+        moved.for_each(|(d, &old)| *d += T::of(share) * (*d - old));
         project(further.column_mut(k), radius);
     }
     let gram = further.gram();
@@ -37,10 +37,24 @@ pub(crate) fn update_past<T: Real>(
     radius: T,
     is_last: bool,
 ) {
-    let (before, allowed) = (atoms.clone(), statistics.value(atoms, gram));
+    let share = if is_last { 0.0 } else { SHARE };
+    update_further(update, (atoms, gram), statistics, radius, share);
+}
+
+/// The same by this share of the step; none stops at the minimiser.
+pub(crate) fn update_further<T: Real>(
+    update: &dyn Update<T>,
+    (atoms, gram): (&mut Matrix<T>, &mut Matrix<T>),
+    statistics: &Statistics<T>,
+    radius: T,
+    share: f64,
+) {
+    let before = (share > 0.0).then(|| (atoms.clone(), statistics.value(atoms, gram)));
     update.update(atoms, statistics, radius);
-    let further = || overshoot(&before, atoms, statistics, radius, allowed);
-    match (!is_last).then(further).flatten() {
+    let further = before.and_then(|(before, allowed)| {
+        overshoot(&before, atoms, statistics, radius, (share, allowed))
+    });
+    match further {
         Some(further) => (*atoms, *gram) = further,
         None => *gram = atoms.gram(),
     }
@@ -59,9 +73,9 @@ mod tests {
         let before = Matrix::from_fn(2, 1, |_, _| 0.0);
         let best = Matrix::from_fn(2, 1, |i, _| [8.0 / 14.0, 14.0 / 14.0][i]);
         let allowed = statistics.value(&before, &before.gram());
-        assert!(overshoot(&before, &best, &statistics, 10.0, allowed).is_some());
+        assert!(overshoot(&before, &best, &statistics, 10.0, (SHARE, allowed)).is_some());
         let least = statistics.value(&best, &best.gram());
-        assert!(overshoot(&before, &best, &statistics, 10.0, least).is_none());
+        assert!(overshoot(&before, &best, &statistics, 10.0, (SHARE, least)).is_none());
     }
 
     #[test]

@@ -4,16 +4,16 @@
 //! $$\min_{\lVert d_k\rVert=1,A}\lVert X-DA\rVert^2+\alpha\operatorname{tr}(D^\top L_fD)
 //! +\beta\operatorname{tr}(AL_cA^\top).$$
 
-use super::ksvd::{along, exchange, remainder, weighted_sum};
+use super::ksvd::{along, exchange, remainder};
 use crate::graph::Laplacian;
-use crate::matrix::{Matrix, axpy, inner, squared_norm};
+use crate::matrix::{Matrix, axpy, inner, squared_norm, weighted_sum};
 use crate::sparse::Csr;
 use crate::wide::wide;
 use crate::{Error, Real, Result};
 
 /// Relative residual at which the system of an atom, or of its coefficients, is solved: the objective is as flat as
 /// its square.
-const SOLVED: f64 = 1e-4;
+const SOLVED: f64 = 1e-3;
 /// Maximum number of conjugate gradient steps; most need less than ten.
 const MAX_STEPS: usize = 200;
 
@@ -125,9 +125,10 @@ impl<T: Real> Smooth<'_, T> {
         let beta = T::of(beta);
         users.iter().enumerate().for_each(|(at, &i)| place[i as usize] = at);
         // Only neighbours that use the atom, too, take part.
+        let places = &*place;
         let rows = users.iter().map(|&i| {
-            let inside = graph.row(i as usize).filter(|(j, _)| place[*j] != usize::MAX);
-            inside.map(|(j, weight)| (place[j], beta * weight)).collect::<Vec<_>>()
+            let inside = graph.row(i as usize).filter(|(j, _)| places[*j] != usize::MAX);
+            inside.map(|(j, weight)| (places[j], beta * weight))
         });
         let inside = Csr::from_rows(users.len(), rows);
         users.iter().for_each(|&i| place[i as usize] = usize::MAX);

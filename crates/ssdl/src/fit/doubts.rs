@@ -4,6 +4,7 @@ use crate::classifier::best;
 use crate::matrix::Matrix;
 use crate::samples::Labels;
 use crate::samples::prepare::StepChoice;
+use crate::wide::wide;
 use crate::{Real, order};
 
 /// Spreads of features further apart than this leave the choice to the largest.
@@ -33,14 +34,20 @@ pub(crate) fn scale_of_features<T: Real>(
     let some = || raw.iter_columns().step_by(raw.columns() / MANY + 1);
     let n = some().count() as f64;
     let mut means = vec![0.0; raw.rows()];
-    for column in some() {
-        means.iter_mut().zip(column).for_each(|(mean, x)| *mean += x.wide() / n);
-    }
     let mut squares = vec![0.0; raw.rows()];
-    for column in some() {
-        let terms = squares.iter_mut().zip(column).zip(&means);
-        terms.for_each(|((sum, x), mean)| *sum += (x.wide() - mean).powi(2));
-    }
+    wide(
+        #[inline(always)]
+        || {
+            for column in some() {
+                means.iter_mut().zip(column).for_each(|(mean, x)| *mean += x.wide());
+            }
+            means.iter_mut().for_each(|mean| *mean /= n);
+            for column in some() {
+                let terms = squares.iter_mut().zip(column).zip(&means);
+                terms.for_each(|((sum, x), mean)| *sum += (x.wide() - mean).powi(2));
+            }
+        },
+    );
     let mut spreads: Vec<f64> =
         squares.into_iter().map(f64::sqrt).filter(|&spread| spread > 0.0).collect();
     order::ascending(&mut spreads);

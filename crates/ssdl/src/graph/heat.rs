@@ -6,6 +6,7 @@ use super::{Attachment, Connected, Graph, Laplacian, Neighbours, Rule, Search};
 use crate::knobs::{Allowed, check};
 use crate::matrix::squared_distance;
 use crate::sparse::Csr;
+use crate::wide::wide;
 use crate::{Matrix, Real, Result, order, stop};
 
 /// Who is near whom.
@@ -60,7 +61,10 @@ pub(super) fn nearest_pairs<T: Real>(samples: &Matrix<T>, k: usize, search: Sear
         let mut radius = 0.0;
         for &j in near(i).iter().filter(|_| !stop.is_set()) {
             let (early, late) = (i.min(j as usize), i.max(j as usize));
-            let squared = squared_distance(samples.column(early), samples.column(late));
+            let squared = wide(
+                #[inline(always)]
+                || squared_distance(samples.column(early), samples.column(late)),
+            );
             pairs[late].push((early, squared));
             radius = squared;
         }

@@ -346,9 +346,15 @@ impl<'a, T: Real> Fast<'a, T> {
         k: usize,
         best: &[Candidate<f32>],
     ) -> Option<Vec<u32>> {
-        let mut exact: Vec<Candidate<f64>> = wide(
+        let mut exact: Vec<Candidate<f64>> = Vec::with_capacity(best.len());
+        wide(
             #[inline(always)]
-            || best.iter().map(|&(_, j)| (self.distance(query, j as usize), j)).collect(),
+            || {
+                // A loop: what `collect` calls is compiled for any processor.
+                for &(_, j) in best {
+                    exact.push((self.distance(query, j as usize), j));
+                }
+            },
         );
         exact.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         let everything = best.len() + usize::from(self.same) >= self.samples.columns();

@@ -3,10 +3,13 @@
 //! This is the only folder that names `faer`. Products run over column panels whose width depends on
 //! the shape alone, so the same bits come out for any number of threads.
 
+mod gram;
 mod vectors;
 
 pub use vectors::{absolute_sum, axpy, dot, inner, squared_norm};
-pub(crate) use vectors::{first_not_finite, four_products, halve, in_parts, squared_distance};
+pub(crate) use vectors::{
+    first_not_finite, four_products, halve, in_parts, squared_distance, weighted_sum,
+};
 
 use std::ops::Range;
 
@@ -201,13 +204,6 @@ impl<T: Real> Matrix<T> {
         out
     }
 
-    /// $M^\top M$: the Gram matrix of the columns.
-    #[must_use]
-    #[inline(never)]
-    pub fn gram(&self) -> Self {
-        Self::of_product(self.transposed(), self.view())
-    }
-
     /// `a·(x − offset)` for every column $x$ of `samples`, each independent of the others to the bit.
     ///
     /// The kernel sums in another order for other widths, so all products have one width, the last
@@ -269,9 +265,7 @@ impl<T: Real> Matrix<T> {
         if m == 0 || n == 0 {
             return;
         }
-        // Every panel packs the left factor again, so panels are as wide as still gives several
-        // threads something to do; wider than 512 the right-hand side leaves the cache.
-        let width = self.columns.div_ceil(4).next_multiple_of(16).clamp(64, PANEL);
+        let width = panel_width(self.columns);
         let data = &mut self.data[columns.start * m..columns.end * m];
         let (a, b) = (a.faer(), b.faer());
         let one_panel = |(panel, out): (usize, &mut [T])| {
@@ -285,6 +279,14 @@ impl<T: Real> Matrix<T> {
             data.chunks_mut(m * width).enumerate().each(one_panel);
         }
     }
+}
+
+/// Columns of a panel of a product with so many columns.
+///
+/// Every panel packs the left factor again, so panels are as wide as still gives several threads something to
+/// do; wider than 512 the right-hand side leaves the cache.
+fn panel_width(columns: usize) -> usize {
+    columns.div_ceil(4).next_multiple_of(16).clamp(64, PANEL)
 }
 
 impl<'a, T: Real> View<'a, T> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Matrix;
 use crate::Real;
 use crate::threads::Loops;
 use crate::wide::wide;
@@ -136,6 +137,24 @@ pub fn axpy<T: Real>(c: T, x: &[T], y: &mut [T]) {
         *y += c * x;
     }
 }
+
+/// $\sum_iw_im_i$ over the chosen columns, four at a time: a sum that is stored after each would wait for itself.
+#[inline(always)]
+pub(crate) fn weighted_sum<T: Real>(matrix: &Matrix<T>, chosen: &[u32], weights: &[T]) -> Vec<T> {
+    let mut sum = vec![T::zero(); matrix.rows()];
+    let (fours, rest) = chosen.as_chunks::<4>();
+    let (by_fours, last) = weights.as_chunks::<4>();
+    for (chosen, weights) in fours.iter().zip(by_fours) {
+        let [a, b, c, d] = chosen.map(|j| matrix.column(j as usize));
+        let columns = a.iter().zip(b).zip(c.iter().zip(d));
+        for (sum, ((&a, &b), (&c, &d))) in sum.iter_mut().zip(columns) {
+            *sum += (weights[0] * a + weights[1] * b) + (weights[2] * c + weights[3] * d);
+        }
+    }
+    rest.iter().zip(last).for_each(|(&j, &w)| axpy(w, matrix.column(j as usize), &mut sum));
+    sum
+}
+
 /// The products of a vector with four others: one after the other would wait for its own sums.
 #[inline(always)]
 pub(crate) fn four_products<T: Real>(x: &[T], others: [&[T]; 4]) -> [T; 4] {

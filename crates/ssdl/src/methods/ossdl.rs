@@ -68,6 +68,7 @@ digits it stays some four points below `src`, the control without learning.",
 
 impl Learner for Ossdl {
     const DESCRIPTION: Description = DESCRIPTION;
+    const IGNORES_BLANK: bool = true;
 
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         cut_few_atoms(&mut self.codes, sizes, notice);
@@ -105,7 +106,7 @@ impl Learner for Ossdl {
             for batch in order.chunks(self.batch_size) {
                 online.learn(batch)?;
             }
-            // The same sums, computed again: repeated additions and subtractions would drift.
+            // Adds up again, too: repeated additions and subtractions would drift.
             online.refresh()?;
             turns.done(Step::Dictionary, online.objective())
         })?;
@@ -269,17 +270,24 @@ impl<T: Real> Online<T> {
         all
     }
 
-    /// Adds up again, then improves all at once: coefficients that fit the last atoms cost a fraction of a pursuit.
+    /// Fits the coefficients of all samples again, adds up, and lets atoms and classifier follow; returns what
+    /// adding up returns.
+    fn refit(&mut self, exactly: bool) -> Result<Matrix<T>> {
+        let atoms = (&self.atoms, &self.gram);
+        let labels = (&self.targets, &*self.classes, &self.weights);
+        refit(atoms, &self.labelled.samples, Some(labels), &mut self.labelled.codes);
+        refit(atoms, &self.unlabelled.samples, None, &mut self.unlabelled.codes);
+        let moments = self.add_up();
+        self.follow(exactly)?;
+        Ok(moments)
+    }
+
+    /// Improves all at once: coefficients that fit the last atoms cost a fraction of a pursuit.
     fn refresh(&mut self) -> Result<()> {
-        let mut moments = self.add_up();
-        for refits in 1..=REFITS {
-            let atoms = (&self.atoms, &self.gram);
-            let labels = (&self.targets, &*self.classes, &self.weights);
-            refit(atoms, &self.labelled.samples, Some(labels), &mut self.labelled.codes);
-            refit(atoms, &self.unlabelled.samples, None, &mut self.unlabelled.codes);
-            moments = self.add_up();
-            self.follow(refits == REFITS)?;
+        for _ in 1..REFITS {
+            self.refit(false)?;
         }
+        let moments = self.refit(true)?;
         let Self { labelled, unlabelled, atoms, unused, .. } = self;
         let unused = unused.revive(
             atoms,

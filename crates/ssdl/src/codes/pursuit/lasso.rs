@@ -31,6 +31,13 @@ impl Lasso {
         Self { sparsity, nonnegative: false, solver }
     }
 
+    /// As close as this share of λ.
+    #[must_use]
+    pub(crate) fn within(mut self, tolerance: f64) -> Self {
+        self.solver.tolerance = tolerance;
+        self
+    }
+
     /// Minimised up to rounding.
     #[must_use]
     pub fn exact<T: Real>(mut self) -> Self {

@@ -67,15 +67,25 @@ impl Cloud {
 
     /// $\lVert x_i-x_j\rVert^2$.
     pub(super) fn distance(&self, i: usize, j: usize) -> f64 {
-        squared_distance(self.samples.column(i), self.samples.column(j))
+        wide(
+            #[inline(always)]
+            || squared_distance(self.samples.column(i), self.samples.column(j)),
+        )
     }
 
     /// $\lVert x-x_j\rVert^2$ for every $j$.
     pub(super) fn distances_to(&self, x: &[f64]) -> Vec<f64> {
+        let mut distances = Vec::with_capacity(self.len());
         wide(
             #[inline(always)]
-            || self.samples.iter_columns().map(|other| squared_distance(x, other)).collect(),
-        )
+            || {
+                // A loop: what `collect` calls is compiled for any processor.
+                for other in self.samples.iter_columns() {
+                    distances.push(squared_distance(x, other));
+                }
+            },
+        );
+        distances
     }
 
     /// For every sample $i$, what `take` makes of all $(j,z_{ij})$, $j\ne i$ ascending, with
