@@ -5,11 +5,11 @@ pub use ssdl_experiments::memory::peak;
 /// Arrays of at least so many bytes go back to the system as soon as they are freed. Those below are used again: the
 /// system clears every page that it gives, which took a third of the time of fits of a thousand samples.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 2 << 20;
+const LARGE: i32 = 3 << 20;
 
 /// Bytes at the end of the heap, where smaller arrays are, that are kept for the next ones.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const KEPT: i32 = 4 << 20;
+const KEPT: i32 = 8 << 20;
 
 /// Makes the allocator of glibc give freed arrays back. Left to itself it takes every array that was freed as a sign that
 /// more of that size will come, up to 32 MB, and keeps them: a fit then holds a fifth more than it needs.

@@ -127,7 +127,8 @@ impl<T: Real> Statistics<T> {
 
 /// Adds $f\,aa^\top$ to a symmetric sum ($p\times p$). Cost: the square of the nonzero coefficients.
 pub(crate) fn add_square<T: Real>(moments: &mut Matrix<T>, factor: T, code: &[T]) {
-    let mut used = Vec::new();
+    // Room for what a pursuit chooses: this is called for every sample.
+    let mut used = Vec::with_capacity(32);
     for_nonzeros(code, |k, a| used.push((k, a)));
     for &(k, a) in &used {
         let column = moments.column_mut(k);
