@@ -4,7 +4,7 @@ use super::{CodesUpdate, SolverKnobs};
 use crate::graph::{Neighbours, Search};
 
 /// One in so many coefficients of a code is not zero, as a rule.
-const ONE_NONZERO_IN: u64 = 8;
+const ONE_NONZERO_IN: u64 = 4;
 /// Bytes of a list without its entries: where it is, its length, and what the allocator adds.
 const LIST: u64 = 32;
 /// Samples of a block that is read from a file, with room for the one before it.
