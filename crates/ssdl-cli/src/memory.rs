@@ -5,11 +5,11 @@ pub use ssdl_experiments::memory::peak;
 /// Arrays of at least so many bytes go back to the system as soon as they are freed. Those below are used again: the
 /// system clears every page that it gives, which took a third of the time of fits of a thousand samples.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 3 << 20;
+const LARGE: i32 = 2 << 20;
 
 /// Bytes at the end of the heap, where smaller arrays are, that are kept for the next ones.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const KEPT: i32 = 8 << 20;
+const KEPT: i32 = 4 << 20;
 
 /// Makes the allocator of glibc give freed arrays back. Left to itself it takes every array that was freed as a sign that
 /// more of that size will come, up to 32 MB, and keeps them: a fit then holds a fifth more than it needs.
@@ -24,9 +24,27 @@ pub fn give_back_what_is_freed() {
     }
 }
 
+/// Gives back the smaller arrays, too, that were freed until now: the neighbour search of a large fit leaves many
+/// behind. A small fit would only ask for them again.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub fn give_back_what_is_left() {
+    const MUCH: u64 = 100 << 20;
+    if peak().is_some_and(|peak| peak > MUCH) {
+        // SAFETY: a call takes a number and returns pages that hold nothing in use; it may be made at any time.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+}
+
 /// Other systems give back by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back_what_is_freed() {}
+
+/// Other systems give back by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn give_back_what_is_left() {}
 
 /// Reads `2GB`, `500 MiB` or plain bytes.
 pub fn parse(text: &str) -> Result<u64, String> {

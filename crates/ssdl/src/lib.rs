@@ -54,7 +54,6 @@ pub mod model;
 pub mod methods;
 
 pub mod device;
-mod entries;
 mod error;
 pub mod files;
 mod half;

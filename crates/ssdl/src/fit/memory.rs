@@ -4,9 +4,7 @@ use super::{CodesUpdate, SolverKnobs};
 use crate::graph::{Neighbours, Search};
 
 /// One in so many coefficients of a code is not zero, as a rule.
-const ONE_NONZERO_IN: u64 = 4;
-/// Bytes of a list without its entries: where it is, its length, and what the allocator adds.
-const LIST: u64 = 32;
+const ONE_NONZERO_IN: u64 = 8;
 /// Samples of a block that is read from a file, with room for the one before it.
 const BLOCKS: u64 = 8192;
 
@@ -68,10 +66,9 @@ impl Sizes {
         } else {
             Bytes(0)
         };
-        // Beside the codes; coordinate descent has the residuals of the graph in their place, and the codes
-        // without their zeros.
         let working = match (solver.coder, k.0 > 0) {
-            (CodesUpdate::Coordinate, _) => p * big,
+            (CodesUpdate::Coordinate, false) => p * big,
+            (CodesUpdate::Coordinate, true) => Bytes(2) * p * big,
             (CodesUpdate::Fista, false) => Bytes(7) * p * big,
             (CodesUpdate::Fista, true) => Bytes(9) * p * big,
             (CodesUpdate::Batches, _) => {
@@ -84,14 +81,10 @@ impl Sizes {
         let copies = if solver.max_iterations > 1 { Bytes(2) } else { Bytes(1) };
         let nonzero = Bytes(p.0.div_ceil(ONE_NONZERO_IN)) * big;
         let earlier = copies * nonzero * (scalar + Bytes(4));
-        let listed = match (solver.coder, k.0 > 0) {
-            (CodesUpdate::Coordinate, true) => nonzero * scalar * Bytes(2) + Bytes(LIST) * big,
-            _ => Bytes(0),
-        };
         let evaluation = if k.0 > 0 { p * big } else { Bytes(0) };
         let sums = Bytes(6) * n * p + Bytes(8) * p * p;
         let learning = p * big + working.max(evaluation) + Bytes(8) * c * big + sums;
-        let learning = earlier + listed + scalar * learning;
+        let learning = earlier + scalar * learning;
         let samples = scalar * samples;
         if self.are_parked {
             let blocks = Bytes(BLOCKS) * n * scalar;

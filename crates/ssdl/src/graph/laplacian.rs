@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use crate::entries::Entries;
 use crate::matrix::{Matrix, axpy, inner};
 use crate::sparse::Csr;
 use crate::threads::Loops;
@@ -174,12 +173,13 @@ impl<T: Real> Laplacian<T> {
     /// $\operatorname{tr}(ALA^\top)$.
     #[must_use]
     pub fn energy(&self, codes: &Matrix<T>) -> f64 {
+        self.energy_beside(codes, &self.residuals(codes))
+    }
+
+    /// The energy, where the residuals of the codes are already known.
+    pub(crate) fn energy_beside(&self, codes: &Matrix<T>, residuals: &Matrix<T>) -> f64 {
         match &self.form {
-            Form::Mixtures { factor, .. } => {
-                let mut residuals = Matrix::zeros(codes.rows(), factor.rows());
-                combine(factor, codes, &mut residuals);
-                residuals.squared_norm()
-            }
+            Form::Mixtures { .. } => residuals.squared_norm(),
             Form::Affinities(_) => {
                 let mut pull = Matrix::zeros(codes.rows(), codes.columns());
                 self.pull(codes, &mut Matrix::zeros(0, 0), &mut pull);
@@ -249,20 +249,15 @@ impl<T: Real> Laplacian<T> {
 
     /// $E=AM^\top$, which coordinate descent keeps up to date; empty for affinities, which need only
     /// the codes.
-    pub(crate) fn residuals(&self, codes: &Entries<T>) -> Matrix<T> {
-        let Form::Mixtures { factor, .. } = &self.form else {
-            return Matrix::zeros(codes.rows(), 0);
-        };
-        let mut residuals = Matrix::zeros(codes.rows(), factor.rows());
-        residuals.columns_mut().enumerate().runs_of(32).each(|(m, sum)| {
-            factor.row(m).for_each(|(j, weight)| codes.add_column(j, weight, sum));
-        });
-        residuals
-    }
-
-    /// The energy of codes that have these residuals; `None` for affinities.
-    pub(crate) fn energy_of(&self, residuals: &Matrix<T>) -> Option<f64> {
-        matches!(self.form, Form::Mixtures { .. }).then(|| residuals.squared_norm())
+    pub(crate) fn residuals(&self, codes: &Matrix<T>) -> Matrix<T> {
+        match &self.form {
+            Form::Mixtures { factor, .. } => {
+                let mut out = Matrix::zeros(codes.rows(), factor.rows());
+                combine(factor, codes, &mut out);
+                out
+            }
+            Form::Affinities(_) => Matrix::zeros(codes.rows(), 0),
+        }
     }
 
     /// The residuals that sample $j$ enters, with what weight: column $j$ of $M$.
@@ -279,7 +274,7 @@ impl<T: Real> Laplacian<T> {
     pub(crate) fn add_pull_of_others(
         &self,
         j: usize,
-        codes: &Entries<T>,
+        codes: &Matrix<T>,
         residuals: &Matrix<T>,
         pull: &mut [T],
     ) {
@@ -288,11 +283,11 @@ impl<T: Real> Laplacian<T> {
                 for (m, weight) in transposed.row(j) {
                     axpy(weight, residuals.column(m), pull);
                 }
-                codes.add_column(j, -self.diagonal[j], pull);
+                axpy(-self.diagonal[j], codes.column(j), pull);
             }
             Form::Affinities(weights) => {
                 for (i, weight) in weights.row(j) {
-                    codes.add_column(i, -weight, pull);
+                    axpy(-weight, codes.column(i), pull);
                 }
             }
         }

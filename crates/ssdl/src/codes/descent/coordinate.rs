@@ -9,7 +9,6 @@ use super::super::working_set::{Effort, WorkingSet};
 use super::super::{Coding, Quadratic};
 use super::{Descended, Descent};
 use crate::device::{self, Engine, Individual};
-use crate::entries::{Entries, nonzeros};
 use crate::matrix::{Matrix, axpy};
 use crate::threads::{Loops, both};
 use crate::wide::wide;
@@ -99,10 +98,7 @@ impl Coordinate {
         let Some((strength, laplacian)) = problem.graph else {
             return self.separate(problem, codes);
         };
-        // In their own list, the codes take a fraction of the memory while the residuals are there.
-        let whole = std::mem::replace(codes, Matrix::zeros(0, 0));
-        let mut entries = Entries::from(whole);
-        let mut residuals = laplacian.residuals(&entries);
+        let mut residuals = laplacian.residuals(codes);
         let effort = Effort {
             rounds: 1,
             sweeps: self.inner_sweeps,
@@ -117,7 +113,7 @@ impl Coordinate {
             (done.steps, done.gap) = (done.steps + 1, 0.0);
             for batch in groups.iter().flat_map(|group| group.chunks(BATCH)) {
                 let visits = &mut visits[..batch.len()];
-                let state = State { problem, strength, codes: &entries, residuals: &residuals };
+                let state = State { problem, strength, codes, residuals: &residuals };
                 visits.chunks_mut(CHUNK).zip(batch.chunks(CHUNK)).each(|(visits, samples)| {
                     let mut worker = take(&workers);
                     for (visit, &j) in visits.iter_mut().zip(samples) {
@@ -126,14 +122,10 @@ impl Coordinate {
                     give(&workers, worker);
                 });
                 done.gap = visits.iter().fold(done.gap, |gap, visit| gap.max(visit.gap.wide()));
-                apply_changes(visits, batch, laplacian, &mut entries, &mut residuals);
+                apply_changes(visits, batch, laplacian, codes, &mut residuals);
             }
         }
-        let energy = laplacian.energy_of(&residuals);
-        drop(residuals);
-        *codes = entries.into_matrix();
-        let energy = energy.unwrap_or_else(|| laplacian.energy(codes));
-        Descended { graph_energy: Some(energy), ..done }
+        Descended { graph_energy: Some(laplacian.energy_beside(codes, &residuals)), ..done }
     }
 }
 
@@ -142,7 +134,6 @@ struct Worker<T> {
     set: WorkingSet<T>,
     rhs: Vec<T>,
     pull: Vec<T>,
-    old: Vec<T>,
     code: Vec<T>,
 }
 
@@ -152,7 +143,6 @@ fn take<T: Real>(workers: &Mutex<Vec<Worker<T>>>) -> Worker<T> {
         set: WorkingSet::new(),
         rhs: Vec::new(),
         pull: Vec::new(),
-        old: Vec::new(),
         code: Vec::new(),
     })
 }
@@ -168,15 +158,13 @@ fn give<T>(workers: &Mutex<Vec<Worker<T>>>, worker: Worker<T>) {
 #[derive(Default)]
 struct Visit<T> {
     changes: Vec<(u32, T)>,
-    /// The code with them.
-    code: Vec<(u32, T)>,
     gap: T,
 }
 
 struct State<'a, T> {
     problem: &'a Quadratic<'a, T>,
     strength: T,
-    codes: &'a Entries<T>,
+    codes: &'a Matrix<T>,
     residuals: &'a Matrix<T>,
 }
 
@@ -185,8 +173,8 @@ impl<T: Real> State<'_, T> {
     /// $r_j=R_j-\beta[(AL)_j-L_{jj}a_j]$.
     fn visit(&self, j: usize, worker: &mut Worker<T>, visit: &mut Visit<T>, effort: Effort<T>) {
         let Some((_, laplacian)) = self.problem.graph else { return };
-        let Worker { set, rhs, pull, old, code } = worker;
-        self.codes.write_column(j, old);
+        let Worker { set, rhs, pull, code } = worker;
+        let old = self.codes.column(j);
         rhs.clear();
         rhs.extend_from_slice(self.problem.rhs.column(j));
         code.clear();
@@ -206,11 +194,7 @@ impl<T: Real> State<'_, T> {
             let change = code[k as usize] - old[k as usize];
             if change != T::zero() {
                 visit.changes.push((k, change));
-                old[k as usize] += change;
             }
-        }
-        if !visit.changes.is_empty() {
-            nonzeros(old, &mut visit.code);
         }
     }
 }
@@ -222,13 +206,14 @@ fn apply_changes<T: Real>(
     visits: &[Visit<T>],
     batch: &[u32],
     laplacian: &crate::graph::Laplacian<T>,
-    codes: &mut Entries<T>,
+    codes: &mut Matrix<T>,
     residuals: &mut Matrix<T>,
 ) {
     let p = codes.rows();
     let to_codes = || {
-        let changed = visits.iter().zip(batch).filter(|(visit, _)| !visit.changes.is_empty());
-        changed.for_each(|(visit, &j)| codes.replace(j as usize, &visit.code));
+        for (visit, &j) in visits.iter().zip(batch) {
+            visit.add_to(codes.column_mut(j as usize), T::one());
+        }
     };
     let width = residuals.columns().div_ceil(PARTS).max(1);
     let parts = residuals.as_mut_slice().chunks_mut((p * width).max(1));
