@@ -24,27 +24,9 @@ pub fn give_back_what_is_freed() {
     }
 }
 
-/// Gives back the smaller arrays, too, that were freed until now: the neighbour search of a large fit leaves many
-/// behind. A small fit would only ask for them again.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)]
-pub fn give_back_what_is_left() {
-    const MUCH: u64 = 100 << 20;
-    if peak().is_some_and(|peak| peak > MUCH) {
-        // SAFETY: a call takes a number and returns pages that hold nothing in use; it may be made at any time.
-        unsafe {
-            libc::malloc_trim(0);
-        }
-    }
-}
-
 /// Other systems give back by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back_what_is_freed() {}
-
-/// Other systems give back by themselves.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back_what_is_left() {}
 
 /// Reads `2GB`, `500 MiB` or plain bytes.
 pub fn parse(text: &str) -> Result<u64, String> {

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdl::fit::{Flow, Progress, Step, Watch};
 use ssdl::{Signal, shown};
 
-use crate::{cancel, memory, print};
+use crate::{cancel, print};
 
 /// Observer of a fit: shows its progress, collects its notices, and stops it on Ctrl-C.
 pub struct ProgressView {
@@ -60,9 +60,6 @@ fn bar() -> ProgressBar {
 impl Watch for ProgressView {
     fn step(&mut self, progress: &Progress<'_>) -> Flow {
         let Progress { iteration, max_iterations, step, objective } = *progress;
-        if (iteration, step) == (1, Step::Codes) {
-            memory::give_back_what_is_left();
-        }
         let total = objective.map(|objective| print::number(objective.total()));
         match &self.view {
             View::Bar(bar) => {
