@@ -45,19 +45,6 @@ pub(crate) fn for_some<T: Real>(
     }
 }
 
-/// Calls `put` with where each nonzero number belongs in a list of them, its place and its value; returns how many there are.
-/// What is put last may be a zero that does not count. Of codes one number in four is not zero, at random
-/// places: a branch for each would be foreseen wrongly too often.
-#[inline(always)]
-pub(crate) fn compact<T: Real>(values: &[T], mut put: impl FnMut(usize, usize, T)) -> usize {
-    let mut count = 0;
-    for (k, &value) in values.iter().enumerate() {
-        put(count, k, value);
-        count += usize::from(value != T::zero());
-    }
-    count
-}
-
 /// A sparse matrix stored row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
@@ -177,14 +164,18 @@ impl<T: Real> Csr<T> {
     fn of_some_columns(dense: &Matrix<T>, columns: Range<usize>) -> Self {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for j in columns {
-            let (column, before) = (dense.column(j), indices.len());
-            indices.resize(before + column.len(), 0);
-            values.resize(before + column.len(), T::zero());
-            let (places, found) = (&mut indices[before..], &mut values[before..]);
-            let count = compact(column, |at, k, value| (places[at], found[at]) = (k as u32, value));
-            indices.truncate(before + count);
-            values.truncate(before + count);
-            starts.push(indices.len());
+            let (column, mut count) = (dense.column(j), indices.len());
+            indices.resize(count + column.len(), 0);
+            values.resize(count + column.len(), T::zero());
+            // All are written, and only those that are not zero counted: of codes one in four is, at random
+            // places, and a branch for each would be foreseen wrongly too often.
+            for (k, &value) in column.iter().enumerate() {
+                (indices[count], values[count]) = (k as u32, value);
+                count += usize::from(value != T::zero());
+            }
+            indices.truncate(count);
+            values.truncate(count);
+            starts.push(count);
         }
         Self { columns: dense.rows(), starts, indices, values }
     }

@@ -98,17 +98,10 @@ impl<'a> Numbers<'a> {
     }
 
     pub fn are_finite(&self) -> bool {
-        const PART: usize = 1 << 14;
         match self {
             Self::Half(values) => half::all_finite(values),
-            Self::Single(values) => {
-                let parts = values.chunks(PART).gather(|p| p.iter().all(|v| v.is_finite()));
-                !parts.contains(&false)
-            }
-            Self::Double(values) => {
-                let parts = values.chunks(PART).gather(|p| p.iter().all(|v| v.is_finite()));
-                !parts.contains(&false)
-            }
+            Self::Single(values) => all_finite(values),
+            Self::Double(values) => all_finite(values),
             Self::Signed(_) | Self::Whole(_) => true,
         }
     }
@@ -172,6 +165,11 @@ impl<'a> Numbers<'a> {
             Self::Whole(values) => bytemuck::cast_slice_mut(values.to_mut()),
         }
     }
+}
+
+fn all_finite<T: Real>(values: &[T]) -> bool {
+    let parts = values.chunks(1 << 14).gather(|part| part.iter().all(|v| v.is_finite()));
+    !parts.contains(&false)
 }
 
 /// Turns the bytes of each number round.
