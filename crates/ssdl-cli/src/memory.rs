@@ -2,31 +2,64 @@
 
 pub use ssdl_experiments::memory::peak;
 
-/// Arrays of at least so many bytes go back to the system as soon as they are freed. Those below are used again: the
-/// system clears every page that it gives, which took a third of the time of fits of a thousand samples.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 2 << 20;
+/// What the allocator of glibc does with arrays that were freed. Left to itself it takes each as a sign that more of
+/// that size will come, up to 32 MB, and keeps them: a fit then holds a fifth more than it needs. But the system
+/// clears every page that it gives, which takes up to a third of the time of fits of a thousand samples.
+struct Keeping {
+    /// Arrays of at least so many bytes go back to the system as soon as they are freed.
+    large: i32,
+    /// Bytes at the end of the heap, where smaller arrays are, that are kept for the next ones.
+    rest: i32,
+}
 
-/// Bytes at the end of the heap, where smaller arrays are, that are kept for the next ones.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const KEPT: i32 = 4 << 20;
+/// Where little is needed, all of it is used again and again.
+const ALL: Keeping = Keeping { large: 32 << 20, rest: 256 << 20 };
+/// Before it is known how much is needed.
+const SMALL: Keeping = Keeping { large: 2 << 20, rest: 4 << 20 };
+/// Where much is needed, what is freed goes back.
+const NOTHING: Keeping = Keeping { large: 256 << 10, rest: 256 << 10 };
 
-/// Makes the allocator of glibc give freed arrays back. Left to itself it takes every array that was freed as a sign that
-/// more of that size will come, up to 32 MB, and keeps them: a fit then holds a fifth more than it needs.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)]
-pub fn give_back_what_is_freed() {
-    // SAFETY: a call takes two numbers, no pointer, and sets a number that the allocator reads at its next call;
-    // it may be made at any time. Where it fails, the allocator stays as it was.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+/// Fits that need fewer bytes keep all that they free.
+const LITTLE: u64 = 32 << 20;
+/// Fits that need more bytes keep nothing.
+const MUCH: u64 = 256 << 20;
+
+impl Keeping {
+    fn for_a_fit_of(needed: u64) -> Self {
+        match needed {
+            0..LITTLE => ALL,
+            LITTLE..MUCH => SMALL,
+            MUCH.. => NOTHING,
+        }
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[allow(unsafe_code)]
+    fn begin(&self) {
+        // SAFETY: a call takes two numbers, no pointer, and sets a number that the allocator reads at its next call;
+        // it may be made at any time. Where it fails, the allocator stays as it was.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, self.large);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, self.rest);
+        }
+    }
+
+    /// Other systems give back by themselves.
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    fn begin(&self) {
+        let Self { large: _, rest: _ } = self;
     }
 }
 
-/// Other systems give back by themselves.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back_what_is_freed() {}
+/// Makes the allocator give freed arrays back, except small ones.
+pub fn give_back_what_is_freed() {
+    SMALL.begin();
+}
+
+/// Makes the allocator keep what suits a fit that needs so many bytes.
+pub fn suit_a_fit_of(needed: u64) {
+    Keeping::for_a_fit_of(needed).begin();
+}
 
 /// Reads `2GB`, `500 MiB` or plain bytes.
 pub fn parse(text: &str) -> Result<u64, String> {

@@ -20,7 +20,7 @@ use crate::device::Opening;
 use crate::failure::{Failure, Outcome};
 use crate::pages::{self, Names};
 use crate::progress::{FitCounter, ProgressView};
-use crate::{cancel, hand_over, input, output, print};
+use crate::{cancel, hand_over, input, memory, output, print};
 
 /// Runs the command.
 pub fn run(args: &Fit, common: &Common) -> Outcome {
@@ -67,6 +67,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
         true => method.memory_needed_on_disk(&knobs, (n_features, n_samples, n_classes))?,
         false => method.memory_needed(&knobs, n_features, n_samples, n_classes)?,
     };
+    memory::suit_a_fit_of(memory_needed);
     if !common.json {
         print::to_stdout(&summary::before_fit(&args.data.data, &samples, memory_needed))?;
     }
