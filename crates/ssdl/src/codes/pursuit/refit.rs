@@ -75,15 +75,15 @@ impl<T: Real> Refit<'_, T> {
 pub(super) struct OnSupport<T> {
     /// The atoms, in order.
     pub atoms: Vec<usize>,
-    /// $[G_{II}\;r_I]$, each row in strips.
+    /// $[G_{II}\;r_I]$ in strips of columns, one after the other.
     rows: Vec<[T; LANES]>,
-    pivot: Vec<[T; LANES]>,
+    factors: Vec<T>,
     coefficients: Vec<T>,
 }
 
 impl<T: Real> OnSupport<T> {
     pub fn new() -> Self {
-        Self { atoms: Vec::new(), rows: Vec::new(), pivot: Vec::new(), coefficients: Vec::new() }
+        Self { atoms: Vec::new(), rows: Vec::new(), factors: Vec::new(), coefficients: Vec::new() }
     }
 
     /// Takes over the atoms of a code.
@@ -101,46 +101,58 @@ impl<T: Real> OnSupport<T> {
     #[inline(always)]
     pub fn solve(&mut self, gram: &Matrix<T>, shift: T, rhs: impl Fn(usize, usize) -> T) -> f64 {
         let count = self.atoms.len();
-        let strips = (count + 1).div_ceil(LANES);
-        self.rows.clear();
-        self.rows.resize(count * strips, [T::zero(); LANES]);
-        for (at, &k) in self.atoms.iter().enumerate() {
-            let row = self.rows[at * strips..][..strips].as_flattened_mut();
-            let column = gram.column(k);
-            row.iter_mut().zip(&self.atoms).for_each(|(entry, &l)| *entry = column[l]);
-            row[at] += shift;
-            row[count] = rhs(at, k);
-        }
+        self.gather(gram, shift, rhs);
         let share = T::of(DEPENDENT).max(T::of(4.0) * T::epsilon());
         let mut value = 0.0;
         self.coefficients.clear();
         for at in 0..count {
-            let (strip, lane) = (at / LANES, at % LANES);
-            self.pivot.clear();
-            self.pivot.extend_from_slice(&self.rows[at * strips..][..strips]);
-            let own = self.pivot[strip][lane];
+            let own = &self.rows[at / LANES * count..][..count];
             let whole = gram.column(self.atoms[at])[self.atoms[at]] + shift;
-            if own.is_nan() || own <= share * whole {
+            let pivot = own[at][at % LANES];
+            if pivot.is_nan() || pivot <= share * whole {
                 self.coefficients.push(T::zero());
                 continue;
             }
-            let inverse = T::one() / own;
+            let inverse = T::one() / pivot;
             self.coefficients.push(inverse);
-            let along = self.pivot[count / LANES][count % LANES];
+            let along = self.rows[count / LANES * count + at][count % LANES];
             value -= along.wide() * along.wide() * inverse.wide();
-            for (i, row) in self.rows.chunks_exact_mut(strips).enumerate() {
-                let factor = if i == at { T::zero() } else { row[strip][lane] * inverse };
-                for (row, pivot) in row.iter_mut().zip(&self.pivot) {
+            self.factors.clear();
+            self.factors.extend(own.iter().map(|row| row[at % LANES] * inverse));
+            self.factors[at] = T::zero();
+            // Columns before the pivot's are not read again. By value: only then does it stay in registers.
+            for strip in self.rows.chunks_exact_mut(count).skip(at / LANES) {
+                let pivot = strip[at];
+                for (row, &factor) in strip.iter_mut().zip(&self.factors) {
                     for lane in 0..LANES {
                         row[lane] -= factor * pivot[lane];
                     }
                 }
             }
         }
-        for (a, row) in self.coefficients.iter_mut().zip(self.rows.chunks_exact(strips)) {
-            *a *= row[count / LANES][count % LANES];
+        let last = self.rows.chunks_exact(count.max(1)).last().into_iter().flatten();
+        for (a, row) in self.coefficients.iter_mut().zip(last) {
+            *a *= row[count % LANES];
         }
         value
+    }
+
+    /// Fills the rows.
+    #[inline(always)]
+    fn gather(&mut self, gram: &Matrix<T>, shift: T, rhs: impl Fn(usize, usize) -> T) {
+        let count = self.atoms.len();
+        let strips = (count + 1).div_ceil(LANES);
+        self.rows.clear();
+        self.rows.resize(count * strips, [T::zero(); LANES]);
+        for (at, &k) in self.atoms.iter().enumerate() {
+            let column = gram.column(k);
+            for (strip, others) in self.atoms.chunks(LANES).enumerate() {
+                let row = &mut self.rows[strip * count + at];
+                row.iter_mut().zip(others).for_each(|(entry, &l)| *entry = column[l]);
+            }
+            self.rows[at / LANES * count + at][at % LANES] += shift;
+            self.rows[count / LANES * count + at][count % LANES] = rhs(at, k);
+        }
     }
 
     /// Writes the coefficients into the code that the atoms are from.

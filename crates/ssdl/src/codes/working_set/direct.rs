@@ -1,6 +1,6 @@
 //! The minimiser over a support whose signs are known: one small linear system.
 
-use super::WorkingSet;
+use super::{WorkingSet, add};
 use crate::Real;
 use crate::matrix::axpy;
 
@@ -21,7 +21,6 @@ impl<T: Real> WorkingSet<T> {
     /// Within an orthant the penalty is linear, so every way taken is downhill.
     #[inline(always)]
     pub(super) fn jump(&mut self, half: T) {
-        let stride = self.block_gradient.len();
         loop {
             self.support.clear();
             let nonzero = |h: &usize| self.block_code[*h] != T::zero();
@@ -29,18 +28,18 @@ impl<T: Real> WorkingSet<T> {
             if self.support.len() > MAX_SUPPORT {
                 return;
             }
-            self.gather_system(stride, half);
+            self.gather_system(half);
             let width = self.support.len().next_multiple_of(LANES) + LANES;
             let Err(dependent) = eliminate(&mut self.system, width, self.support.len()) else {
-                self.take_steps(stride, width, T::one());
+                self.take_steps(width, T::one());
                 return;
             };
             depend(&mut self.system, width, dependent, |h| {
                 let sign = if self.block_code[self.support[h]] > T::zero() { half } else { -half };
-                sign - self.block_gradient[self.support[h]]
+                sign - self.block_gradient.as_flattened()[self.support[h]]
             });
             // No coefficient reaches zero: there is nothing to gain, and sweeps may go on.
-            if !self.take_steps(stride, width, T::infinity()) {
+            if !self.take_steps(width, T::infinity()) {
                 return;
             }
         }
@@ -49,7 +48,8 @@ impl<T: Real> WorkingSet<T> {
     /// Goes along the steps at the ends of the rows, at most `reach` times as far, until the first
     /// coefficient is zero; whether there was one.
     #[inline(always)]
-    fn take_steps(&mut self, stride: usize, width: usize, mut reach: T) -> bool {
+    fn take_steps(&mut self, width: usize, mut reach: T) -> bool {
+        let strips = self.block_gradient.len();
         let steps = self.system.chunks_exact(width).map(|row| row[width - 1]);
         let mut first = None;
         for (&h, step) in self.support.iter().zip(steps.clone()) {
@@ -67,25 +67,25 @@ impl<T: Real> WorkingSet<T> {
             let stays = first != Some(h) && new * old > T::zero();
             let new = if stays { new } else { T::zero() };
             self.block_code[h] = new;
-            axpy(old - new, &self.block[h * stride..][..stride], &mut self.block_gradient);
+            add(old - new, &self.block[h * strips..][..strips], &mut self.block_gradient);
         }
         first.is_some()
     }
 
     /// Rows of the block of the support, each with its right-hand side at its end.
     #[inline(always)]
-    fn gather_system(&mut self, stride: usize, half: T) {
-        let size = self.support.len();
+    fn gather_system(&mut self, half: T) {
+        let (size, strips) = (self.support.len(), self.block_gradient.len());
         let width = size.next_multiple_of(LANES) + LANES;
         self.system.clear();
         self.system.resize(size * width, T::zero());
         for (&h, row) in self.support.iter().zip(self.system.chunks_exact_mut(width)) {
-            let block = &self.block[h * stride..][..stride];
+            let block = self.block[h * strips..][..strips].as_flattened();
             for (value, &k) in row.iter_mut().zip(&self.support) {
                 *value = block[k];
             }
             let sign = if self.block_code[h] > T::zero() { half } else { -half };
-            row[width - 1] = self.block_gradient[h] - sign;
+            row[width - 1] = self.block_gradient.as_flattened()[h] - sign;
         }
     }
 }

@@ -98,6 +98,9 @@ const ROUNDINGS: f64 = 16.0;
 /// other sweeps crawl: hundreds for what one small system gives exactly.
 const SWEEPS_BEFORE_DIRECT: usize = 12;
 
+/// Rows of up to so many strips change even by a step of zero: that takes less time than a branch that is guessed wrong.
+const SHORT: usize = 4;
+
 /// When to stop working on one sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort<T> {
@@ -111,16 +114,21 @@ pub(crate) struct Effort<T> {
     pub direct: bool,
 }
 
+/// Numbers that are changed at once: an array of known size is changed without a look at what follows it.
+type Strip<T> = [T; STRIP];
+const STRIP: usize = 16;
+
 /// Workspace of the solver; reused from sample to sample, never read before it is written.
 pub(crate) struct WorkingSet<T> {
     gradient: Vec<T>,
     working: Vec<u32>,
     entering: Vec<u32>,
-    block: Vec<T>,
-    block_gradient: Vec<T>,
+    /// The block of $H$ in strips, each row filled up with zeros.
+    block: Vec<Strip<T>>,
+    block_gradient: Vec<Strip<T>>,
     block_code: Vec<T>,
     inverse: Vec<T>,
-    scores: Vec<T>,
+    scores: Vec<Strip<T>>,
     support: Vec<usize>,
     system: Vec<T>,
 }
@@ -254,19 +262,21 @@ impl<T: Real> WorkingSet<T> {
     #[inline(always)]
     fn gather(&mut self, local: Local<'_, T>, code: &[T]) {
         let size = self.working.len();
-        // Vectorised loops are unrolled to 128 bytes; a shorter tail would run one by one.
-        let stride = size.next_multiple_of(128 / size_of::<T>());
+        let strips = size.div_ceil(STRIP);
+        let stride = strips * STRIP;
         self.block.clear();
-        self.block.resize(size * stride, T::zero());
+        self.block.resize(size * strips, [T::zero(); STRIP]);
         self.block_gradient.clear();
-        self.block_gradient.resize(stride, T::zero());
+        self.block_gradient.resize(strips, [T::zero(); STRIP]);
+        let block = self.block.as_flattened_mut();
+        let gradient = self.block_gradient.as_flattened_mut();
         self.block_code.clear();
         self.inverse.clear();
         for (h, &k) in self.working.iter().enumerate() {
             let k = k as usize;
             // Half of the symmetric block: the columns come from a cache far away, the mirror image
             // below from the nearest.
-            let row = &mut self.block[h * stride..][..=h];
+            let row = &mut block[h * stride..][..=h];
             let gram = local.gram.column(k);
             match local.margin.map(|margin| margin.omega) {
                 Some(Omega::Shared { weight, cross }) => {
@@ -282,20 +292,21 @@ impl<T: Real> WorkingSet<T> {
                 }
             }
             row[h] += local.shift;
-            self.block_gradient[h] = self.gradient[k];
+            gradient[h] = self.gradient[k];
             self.block_code.push(code[k]);
         }
         for h in 1..size {
-            let (above, row) = self.block.split_at_mut(h * stride);
+            let (above, row) = block.split_at_mut(h * stride);
             for (i, &value) in row[..h].iter().enumerate() {
                 above[i * stride + h] = value;
             }
         }
         if let Some(margin @ LocalMargin { omega: Omega::PerClass { .. }, .. }) = local.margin {
-            self.add_classes(margin, stride);
+            self.add_classes(margin, strips);
         }
+        let block = self.block.as_flattened();
         for h in 0..size {
-            let diagonal = self.block[h * stride + h];
+            let diagonal = block[h * stride + h];
             // Nothing supports the coefficient of a dead atom: it becomes zero.
             let dead = diagonal <= T::min_positive_value();
             self.inverse.push(if dead { T::zero() } else { T::one() / diagonal });
@@ -304,7 +315,7 @@ impl<T: Real> WorkingSet<T> {
 
     /// block += γ Σ_c ω_c w_c w_cᵀ on the working set.
     #[inline(always)]
-    fn add_classes(&mut self, margin: LocalMargin<'_, T>, stride: usize) {
+    fn add_classes(&mut self, margin: LocalMargin<'_, T>, strips: usize) {
         for c in 0..margin.weights.columns() {
             let omega = margin.omega.of(c);
             if omega == T::zero() {
@@ -312,11 +323,11 @@ impl<T: Real> WorkingSet<T> {
             }
             let w = margin.weights.column(c);
             self.scores.clear();
-            self.scores.extend(self.working.iter().map(|&k| w[k as usize]));
-            self.scores.resize(stride, T::zero());
-            for h in 0..self.working.len() {
-                let factor = omega * self.scores[h];
-                axpy(factor, &self.scores, &mut self.block[h * stride..][..stride]);
+            self.scores.resize(strips, [T::zero(); STRIP]);
+            let scores = self.scores.as_flattened_mut();
+            scores.iter_mut().zip(&self.working).for_each(|(score, &k)| *score = w[k as usize]);
+            for (h, row) in self.block.chunks_exact_mut(strips).enumerate() {
+                add(omega * self.scores[h / STRIP][h % STRIP], &self.scores, row);
             }
         }
     }
@@ -335,23 +346,48 @@ impl<T: Real> WorkingSet<T> {
     }
 
     /// One sweep; returns twice the largest change of a gradient.
+    ///
+    /// Each coordinate waits for the step of the one before. Its gradient is therefore not read back from the
+    /// row that this step has changed, but changed by itself: the same sum, half the way.
     #[inline(always)]
     fn sweep(&mut self, thresholds: (T, T)) -> T {
-        let stride = self.block_gradient.len();
-        let gradient = &mut self.block_gradient[..];
+        let Self { block, block_gradient: gradient, block_code, inverse, .. } = self;
+        let strips = gradient.len();
+        let is_short = strips <= SHORT;
         let mut moved = T::zero();
-        for (h, code) in self.block_code.iter_mut().enumerate() {
-            let row = &self.block[h * stride..][..stride];
+        let mut next = gradient.first().map_or(T::zero(), |strip| strip[0]);
+        let rows = block.chunks_exact(strips.max(1));
+        for (h, ((code, &inverse), row)) in
+            block_code.iter_mut().zip(&*inverse).zip(rows).enumerate()
+        {
             let old = *code;
-            let new = soft(gradient[h] + row[h] * old, thresholds) * self.inverse[h];
+            let (own, beside) = (row.as_flattened()[h], row.as_flattened().get(h + 1));
+            let new = soft(next + own * old, thresholds) * inverse;
             let step = new - old;
-            if step != T::zero() {
+            // Nothing reads what would follow the last coordinate.
+            if let (Some(&u), Some(&product)) = (gradient.as_flattened().get(h + 1), beside) {
+                next = u + -step * product;
+            }
+            if is_short || step != T::zero() {
                 *code = new;
-                axpy(-step, row, gradient);
-                moved = moved.max(step.abs() * row[h]);
+                add(-step, row, gradient);
+                let change = step.abs() * own;
+                moved = if change > moved { change } else { moved };
             }
         }
         moved + moved
+    }
+}
+
+/// `y += c·x` in strips.
+#[inline(always)]
+fn add<T: Real>(c: T, x: &[Strip<T>], y: &mut [Strip<T>]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        let mut sum = *y;
+        for lane in 0..STRIP {
+            sum[lane] += c * x[lane];
+        }
+        *y = sum;
     }
 }
 
