@@ -16,7 +16,7 @@ use crate::graph::blocks::{mixtures_from, nearest_in_block, nearest_listed};
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
 use crate::methods::{
-    self, GraphSc, Jdl, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
+    self, GraphSc, Jdl, Ksvd, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
     Pssdl, Ridge, S2d2, SelfTraining, Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, SupGraphDl,
     Ussdl,
 };
@@ -49,6 +49,7 @@ fn each<T: Real>() {
         <Jdl as Learner>::fit_with::<T> as *const (),
         <Ossdl as Learner>::fit_with::<T> as *const (),
         <LcRlsdla as Learner>::fit_with::<T> as *const (),
+        <Ksvd as Learner>::fit_with::<T> as *const (),
         <LcKsvd as Learner>::fit_with::<T> as *const (),
         <SupGraphDl as Learner>::fit_with::<T> as *const (),
         <LinearSvm as Learner>::fit_with::<T> as *const (),

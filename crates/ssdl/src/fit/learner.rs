@@ -99,6 +99,14 @@ pub struct LearntAtoms<T> {
     pub revived_atoms: usize,
 }
 
+impl<T: Real> LearntAtoms<T> {
+    /// Atoms that no code used at the end.
+    pub(crate) fn n_unused(&self) -> usize {
+        let moments = &self.statistics.moments;
+        (0..moments.columns()).filter(|&k| moments.column(k)[k] == T::zero()).count()
+    }
+}
+
 impl DictionaryLearner {
     /// Learns from samples ($n\times N$) in passes over all of them. Cost per pass
     /// $O(npN+N\,\mathrm{lasso}+np^2N/\text{batch})$; memory for the nonzero codes and one batch beside
@@ -115,10 +123,23 @@ impl DictionaryLearner {
     ) -> Result<LearntAtoms<T>> {
         self.check_together()?;
         check_features(samples)?;
-        let mut turns = Turns::new(watch);
-        let mut learnt = self.begin(samples, false, seed, |sentence| turns.notice(sentence))?;
+        let first = self.first_atoms(samples, false, seed);
+        let learnt = self.learn(samples, first, seed, &mut Turns::new(watch))?;
+        if learnt.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(learnt) }
+    }
+
+    /// The same from these atoms, for knobs and samples that are checked; what was learnt until then, where the
+    /// observer stops it.
+    pub(crate) fn learn<T: Real>(
+        &self,
+        samples: &Matrix<T>,
+        first: Matrix<T>,
+        seed: u64,
+        turns: &mut Turns<'_>,
+    ) -> Result<LearntAtoms<T>> {
+        let mut learnt = self.begin(first, |sentence| turns.notice(sentence))?;
         if self.update != AtomsUpdate::Block {
-            return self.fit_ksvd(samples, learnt, &mut turns);
+            return self.fit_ksvd(samples, learnt, turns);
         }
         let mut order: Vec<usize> = (0..samples.columns()).collect();
         shuffle(&mut order, &mut stream(seed, Purpose::Batches));
@@ -136,7 +157,7 @@ impl DictionaryLearner {
             learnt.n_batches += batches.len() as u64;
             self.pass(samples, &mut batches, &mut learnt, turns)
         })?;
-        if learnt.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(learnt) }
+        Ok(learnt)
     }
 
     /// Goes on learning from one more batch of samples that will not be seen again; `before` is what
@@ -161,7 +182,10 @@ impl DictionaryLearner {
         let mut learnt = match before {
             Some(learnt) => learnt,
             // Later batches bring more samples: mixtures stand in for them.
-            None => self.begin(samples, true, seed, |sentence| watch.notice(sentence))?,
+            None => {
+                let first = self.first_atoms(samples, true, seed);
+                self.begin(first, |sentence| watch.notice(sentence))?
+            }
         };
         let (expected, got) = (learnt.atoms.rows(), samples.rows());
         if expected != got {
@@ -192,13 +216,7 @@ impl DictionaryLearner {
     }
 
     /// Samples as the first atoms; with `fill`, mixtures make up for missing samples.
-    fn begin<T: Real>(
-        &self,
-        samples: &Matrix<T>,
-        fill: bool,
-        seed: u64,
-        notice: impl FnOnce(&str),
-    ) -> Result<LearntAtoms<T>> {
+    fn first_atoms<T: Real>(&self, samples: &Matrix<T>, fill: bool, seed: u64) -> Matrix<T> {
         let unlabelled = Labels::none(samples.columns());
         let radius = T::of(self.atom_norm);
         let mut atoms = init::first_atoms(samples, &unlabelled, self.n_atoms, radius, seed);
@@ -208,6 +226,15 @@ impl DictionaryLearner {
         if self.nonnegative_atoms {
             (0..atoms.columns()).for_each(|k| without_negatives(atoms.column_mut(k)));
         }
+        atoms
+    }
+
+    /// Atoms that nothing is learnt for yet.
+    fn begin<T: Real>(
+        &self,
+        atoms: Matrix<T>,
+        notice: impl FnOnce(&str),
+    ) -> Result<LearntAtoms<T>> {
         init::check_count(&atoms, self.n_atoms, notice)?;
         let (n, p) = (atoms.rows(), atoms.columns());
         Ok(LearntAtoms {
@@ -306,7 +333,7 @@ impl DictionaryLearner {
             turns.done(Step::Dictionary, learnt.objective.clone())
         })?;
         learnt.statistics = Statistics::of(samples, &codes, samples.squared_norm());
-        if learnt.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(learnt) }
+        Ok(learnt)
     }
 
     /// Knobs that exclude each other.

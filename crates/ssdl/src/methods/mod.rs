@@ -11,6 +11,7 @@ mod fit;
 mod graph_sc;
 mod hidden;
 mod jdl;
+mod ksvd;
 mod label_spreading;
 mod lc_ksvd;
 mod lc_rlsdla;
@@ -36,6 +37,7 @@ pub use auto::Auto;
 pub use fit::FitOptions;
 pub use graph_sc::GraphSc;
 pub use jdl::Jdl;
+pub use ksvd::Ksvd;
 pub use label_spreading::{Kernel, LabelSpreading};
 pub use lc_ksvd::LcKsvd;
 pub use lc_rlsdla::LcRlsdla;
@@ -83,6 +85,7 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<Jdl, T>(),
         registered::<Ossdl, T>(),
         registered::<LcRlsdla, T>(),
+        registered::<Ksvd, T>(),
         registered::<LcKsvd, T>(),
         registered::<SupGraphDl, T>(),
         registered::<LinearSvm, T>(),
