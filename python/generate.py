@@ -154,7 +154,7 @@ FAMILIES = (
     ("SSDLGA", "AutoSSDL", "USSDL", "GraphSC"),
     ("S2D2", "SSDLP", "SSRD", "SSPDL", "PSSDL"),
     ("SRC", "SRCByClass"),
-    ("JDL", "OSSDL", "LCRLSDLA", "LCKSVD", "SupGraphDL"),
+    ("JDL", "OSSDL", "LCRLSDLA", "LCKSVD", "SupGraphDL", "KSVD"),
     ("LinearSVM", "Ridge", "Nearest", "LabelSpreading", "SelfTraining"),
 )
 ALSO = (

@@ -28,6 +28,7 @@ __all__ = [
     "JDL",
     "OSSDL",
     "LCRLSDLA",
+    "KSVD",
     "LCKSVD",
     "SupGraphDL",
     "LinearSVM",
@@ -2562,6 +2563,7 @@ class JDL(DictionaryClassifier):
     LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
     LCKSVD : Label-consistent K-SVD.
     SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    KSVD : K-SVD without labels, and a ridge classifier on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
 
@@ -2766,6 +2768,7 @@ class OSSDL(DictionaryClassifier):
     LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
     LCKSVD : Label-consistent K-SVD.
     SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    KSVD : K-SVD without labels, and a ridge classifier on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
 
@@ -2982,6 +2985,7 @@ class LCRLSDLA(DictionaryClassifier):
     OSSDL : Online semi-supervised discriminative dictionary learning.
     LCKSVD : Label-consistent K-SVD.
     SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    KSVD : K-SVD without labels, and a ridge classifier on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
 
@@ -3071,6 +3075,191 @@ class LCRLSDLA(DictionaryClassifier):
         self.forgetting = forgetting
         self.ridge = ridge
         self.start_iterations = start_iterations
+        self.sparse_output = sparse_output
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.scratch = scratch
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class KSVD(DictionaryClassifier):
+    r"""K-SVD without labels, and a ridge classifier on the codes.
+
+    Atoms start at labelled samples and are learnt from all, without their labels, each together
+    with its coefficients; then a linear classifier is fitted to the codes of the labelled
+    samples. The control of LC-KSVD, whose atoms know the labels.
+
+    .. math::
+
+        \min_{\lVert d_k\rVert=1,A}\ \lVert X-DA\rVert^2,\qquad\lVert a_i\rVert_0\le T
+
+    Parameters
+    ----------
+    n_atoms : int or "auto", default='auto'
+        Number of atoms; `auto`: one per feature or, if more, 10 per class, up to 200 and one per
+        labelled sample. Letter: p. Allowed: auto, or a whole number, 1 or more.
+    n_nonzero_coefs : int or "auto", default='auto'
+        Maximum number of atoms in the code of a sample; `auto`: a third of the features, up to
+        10. Letter: T. Allowed: auto, or a whole number, 1 or more.
+    ridge : float, default=2.5
+        Weight of the classifier's squared norm beside its squared errors. Letter: μ. Allowed: a
+        number above 0.
+    update : {"block", "ksvd", "exact-ksvd"}, default='ksvd'
+        How atoms are updated.
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+
+    *About the solver:*
+
+    max_iter : int, default=10
+        Maximum number of iterations. Allowed: a whole number, 1 or more.
+    tol : float, default=0.0001
+        Relative change of the objective at which the fit has converged. Allowed: a number, 0 or
+        more.
+
+    *About the run:*
+
+    sparse_output : bool, default=False
+        Whether ``transform`` returns codes as a CSR array.
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
+        'auto' is the card if there is one.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    components_ : ndarray of shape (n_atoms, n_prepared_features)
+        Atoms, in the space of prepared samples.
+    codes_ : ndarray of shape (n_samples, n_atoms)
+        Codes of the training samples.
+    n_revived_ : int
+        Number of unused atoms that were replaced during the fit.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    See Also
+    --------
+    JDL : Joint learning of a dictionary and a linear classifier.
+    OSSDL : Online semi-supervised discriminative dictionary learning.
+    LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
+    LCKSVD : Label-consistent K-SVD.
+    SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
+    Notes
+    -----
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
+
+    References
+    ----------
+    Aharon, Elad, Bruckstein (2006): https://doi.org/10.1109/TSP.2006.881199
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import KSVD
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = KSVD(n_atoms=100).fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "ksvd"
+    _doc_link_template = "https://doi.org/10.1109/TSP.2006.881199"
+    _knobs = {
+        "n_atoms": "n_atoms",
+        "n_nonzero_coefs": "n_nonzero",
+        "max_iter": "max_iterations",
+        "tol": "tolerance",
+        "update": "update",
+        "ridge": "ridge",
+    }
+    _parameter_constraints = {
+        "n_atoms": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "update": [StrOptions({"block", "ksvd", "exact-ksvd"})],
+        "ridge": [Interval(Real, 0.0, None, closed="neither")],
+        "sparse_output": ["boolean"],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_atoms: int | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | Literal["auto"] = "auto",
+        max_iter: int = 10,
+        tol: float = 0.0001,
+        update: Literal["block", "ksvd", "exact-ksvd"] = "ksvd",
+        ridge: float = 2.5,
+        sparse_output: bool = False,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        scratch: PathLike | None = None,
+        device: Device = "cpu",
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_atoms = n_atoms
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.update = update
+        self.ridge = ridge
         self.sparse_output = sparse_output
         self.prepare = prepare
         self.image_shape = image_shape
@@ -3197,6 +3386,7 @@ class LCKSVD(DictionaryClassifier):
     OSSDL : Online semi-supervised discriminative dictionary learning.
     LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
     SupGraphDL : Supervised dictionary learning with graphs of samples and features.
+    KSVD : K-SVD without labels, and a ridge classifier on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
 
@@ -3420,6 +3610,7 @@ class SupGraphDL(DictionaryClassifier):
     OSSDL : Online semi-supervised discriminative dictionary learning.
     LCRLSDLA : Label-consistent dictionary learning by recursive least squares.
     LCKSVD : Label-consistent K-SVD.
+    KSVD : K-SVD without labels, and a ridge classifier on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
 

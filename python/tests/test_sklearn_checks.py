@@ -16,6 +16,7 @@ from conftest import BY_RESIDUALS, CLASSES, TRANSFORMERS
 # The nearest votes are of one class, whatever it weighs; the others have no place for weights.
 WEIGHTLESS = (
     ssdl.JDL,
+    ssdl.KSVD,
     ssdl.LCKSVD,
     ssdl.LCRLSDLA,
     ssdl.Nearest,
