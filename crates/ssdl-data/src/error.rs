@@ -160,6 +160,20 @@ pub enum Error {
         available: String,
     },
 
+    /// The name of the label column belongs to two columns.
+    #[error(
+        "{}: two columns are called `{name}`; give the place of the one with the labels, {} or {} (the first column \
+         is 0), or rename one", path.display(), places[0], places[1]
+    )]
+    RepeatedColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The places of the first two, counted from 0.
+        places: [usize; 2],
+    },
+
     /// A column that was to be ignored cannot be.
     #[error("{}: column {wanted} cannot be ignored: {reason}", path.display())]
     IgnoredColumn {

@@ -38,6 +38,7 @@ mod npy;
 mod options;
 mod picture;
 mod read;
+mod rows;
 mod table;
 mod tensors;
 mod write;

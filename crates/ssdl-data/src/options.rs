@@ -24,7 +24,8 @@ pub struct ReadOptions {
     /// Number of features, if known. An index alone cannot tell whether an optional label column
     /// is there; a file with exactly this many columns has none.
     pub n_features: Option<usize>,
-    /// Names of the features, if known. A first row with these names is a header, even if they look like numbers.
+    /// Names of the features, if known. A first row with these names is a header, even if they look like numbers. A
+    /// header that has each of them once gives their columns, in any order; what else there is is left out.
     pub feature_names: Option<Vec<String>>,
     /// The array with the samples, in a file of named arrays.
     pub features_array: Option<String>,

@@ -65,6 +65,43 @@ fn a_first_row_with_the_names_of_the_features_is_a_header() {
 }
 
 #[test]
+fn features_that_are_known_are_found_by_their_names() {
+    let known = |label: Option<&str>| ReadOptions {
+        feature_names: Some(vec!["a".into(), "b".into()]),
+        n_features: Some(2),
+        label_optional: true,
+        label_column: label.map(Column::from),
+        ..ReadOptions::default()
+    };
+    // In another order, beside labels that nobody asked for and text.
+    let text = "note,b,kind,a\nred,2,p,1\n,4,q,3\n";
+    let table = csv(text, &known(None)).unwrap();
+    assert_eq!(table.features.as_slice(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(table.feature_names.unwrap(), ["a", "b"]);
+    assert_eq!(table.labels, None);
+    assert_eq!(csv(text, &known(Some("kind"))).unwrap().labels, Some(names(&["p", "q"])));
+    let wrong = csv("note,b,kind,a\nred,2,p,x\n", &known(None)).unwrap_err().to_string();
+    assert!(wrong.contains("line 2, column 4 (`a`) is `x`"), "{wrong}");
+    // Without one of the names, or where one is there twice, columns go by their place.
+    for header in ["a,c", "a,a"] {
+        let table = csv(&format!("{header}\n1,2\n"), &known(None)).unwrap();
+        assert_eq!(table.features.as_slice(), [1.0, 2.0], "{header}");
+    }
+    // A row of numbers is no header, even if it has the names in another order.
+    let numbers =
+        ReadOptions { feature_names: Some(vec!["1".into(), "2".into()]), ..ReadOptions::default() };
+    assert_eq!(csv("2,1\n3,4\n", &numbers).unwrap().features.columns(), 2);
+}
+
+#[test]
+fn a_label_column_needs_a_name_of_its_own() {
+    let wrong = csv("kind,a,kind\np,1,2\n", &label("kind")).unwrap_err().to_string();
+    assert!(wrong.contains("two columns are called `kind`") && wrong.contains("0 or 2"), "{wrong}");
+    let by_place = csv("kind,a,kind\np,1,2\n", &label(Column::Index(0))).unwrap();
+    assert_eq!(by_place.features.as_slice(), [1.0, 2.0]);
+}
+
+#[test]
 fn quotes_byte_order_marks_line_ends_and_separators() {
     let text = "\u{feff}\"a,b\";\"kind\"\r\n1.5;\"big; \"\"red\"\"\"\r\n\r\n2;\"two\nlines\"\r\n";
     let table = csv(text, &label("kind")).unwrap();

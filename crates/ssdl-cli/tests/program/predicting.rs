@@ -26,6 +26,20 @@ fn labels_and_probabilities_are_written_with_a_header() {
 }
 
 #[test]
+fn columns_are_found_by_their_names() {
+    let bench = fitted();
+    // Turned round, with a column of text in front; nothing is said about it.
+    let turn = |line: &str| {
+        let cells: Vec<&str> = line.split(',').rev().collect();
+        format!("no. {},{}\n", line.len(), cells.join(","))
+    };
+    bench.write("turned.csv", bench.text("test.csv").lines().map(turn).collect::<String>());
+    bench.done("predict m.ssdl test.csv --label-column kind --out p.csv --proba");
+    bench.done("predict m.ssdl turned.csv --out q.csv --proba");
+    assert_eq!(bench.text("p.csv"), bench.text("q.csv"));
+}
+
+#[test]
 fn labels_go_to_stdout_and_the_summary_to_stderr() {
     let bench = fitted();
     for out in ["", "--out -"] {

@@ -1,0 +1,244 @@
+//! Rows of text become a table: what the header says, which columns are features, where the labels are.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ssdl::Matrix;
+
+use crate::delimited::number_like;
+use crate::error::{listed, shortened};
+use crate::labels::interpret;
+use crate::read::label_position;
+use crate::{Cell, Column, Error, ReadOptions, Result, Row, Table};
+
+/// The rows of a table, one after the other.
+pub(crate) struct Rows<'a> {
+    path: &'a Path,
+    options: &'a ReadOptions,
+    /// Known after the first row.
+    width: Option<usize>,
+    names: Option<Vec<String>>,
+    label: Option<usize>,
+    /// Places of columns that are no features, rising.
+    ignored: Vec<usize>,
+    /// Places of the features; known with the width.
+    features: Vec<usize>,
+    values: Vec<f64>,
+    labels: Vec<Option<String>>,
+    n_samples: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(path: &'a Path, options: &'a ReadOptions) -> Self {
+        Self {
+            path,
+            options,
+            width: None,
+            names: None,
+            label: None,
+            ignored: Vec::new(),
+            features: Vec::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
+            n_samples: 0,
+        }
+    }
+
+    pub fn take(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        match self.width {
+            None => {
+                self.width = Some(cells.len());
+                let is_header = self.start(cells)?;
+                if is_header { Ok(()) } else { self.push(line, cells) }
+            }
+            Some(expected) if expected != cells.len() => {
+                let (path, found) = (self.path.into(), cells.len());
+                Err(Error::Ragged { path, line, expected, found })
+            }
+            Some(_) => self.push(line, cells),
+        }
+    }
+
+    /// Finds out from the first row whether it is a header, where the labels are and what is ignored.
+    fn start(&mut self, cells: &[&str]) -> Result<bool> {
+        let width = cells.len();
+        let cells: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
+        self.ignored = self.to_ignore(&cells)?;
+        let named = match &self.options.label_column {
+            Some(Column::Name(name)) => cells.iter().position(|cell| cell == name),
+            _ => None,
+        };
+        let indexed = match &self.options.label_column {
+            Some(Column::Index(_)) => self.indexed(&cells)?,
+            _ => None,
+        };
+        let is_feature = |at: usize| Some(at) != indexed && !self.ignored.contains(&at);
+        let mut features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
+        let has_header = self.options.header.unwrap_or_else(|| {
+            let known = self.options.feature_names.as_ref();
+            named.is_some()
+                || self.names_ignored(&cells)
+                || known.is_some_and(|names| features.clone().map(|(_, cell)| cell).eq(names))
+                || features.any(|(_, cell)| !number_like(cell))
+        });
+        self.label = if has_header { named.or(indexed) } else { indexed };
+        self.check_name(&cells, named.filter(|_| has_header))?;
+        if self.label.is_none() && !self.options.label_optional {
+            self.label = self.label_without_name(&cells, has_header)?;
+        }
+        if let Some(label) = self.label.filter(|label| self.ignored.contains(label)) {
+            return Err(self.cannot_ignore(&Column::Index(label as isize), "it has the labels"));
+        }
+        self.features = has_header
+            .then(|| self.expected(&cells))
+            .flatten()
+            .unwrap_or_else(|| (0..width).filter(|at| !self.is_left_out(*at)).collect());
+        if has_header {
+            self.names = Some(cells);
+        }
+        Ok(has_header)
+    }
+
+    /// Refuses the name of a label column that another one has, too.
+    fn check_name(&self, cells: &[String], label: Option<usize>) -> Result<()> {
+        let Some(label) = label else { return Ok(()) };
+        match (label + 1..cells.len()).find(|&at| cells[at] == cells[label]) {
+            None => Ok(()),
+            Some(other) => {
+                let (path, name, places) = (self.path.into(), cells[label].clone(), [label, other]);
+                Err(Error::RepeatedColumn { path, name, places })
+            }
+        }
+    }
+
+    /// The place of labels that no name in the header led to.
+    fn label_without_name(&self, cells: &[String], has_header: bool) -> Result<Option<usize>> {
+        match &self.options.label_column {
+            Some(wanted) if has_header => Err(Error::LabelColumn {
+                path: self.path.into(),
+                wanted: wanted.to_string(),
+                available: listed(cells),
+            }),
+            _ => label_position(self.path, cells.len(), self.ignored.len(), self.options),
+        }
+    }
+
+    fn is_left_out(&self, at: usize) -> bool {
+        Some(at) == self.label || self.ignored.contains(&at)
+    }
+
+    /// Places of the features that are expected by their names, in this order; what else there is is left out. `None`
+    /// where one of them is missing or there twice.
+    fn expected(&self, cells: &[String]) -> Option<Vec<usize>> {
+        let names = self.options.feature_names.as_ref()?;
+        let mut places: HashMap<&String, Option<usize>> = HashMap::new();
+        for (at, cell) in cells.iter().enumerate() {
+            let place = (!self.is_left_out(at)).then_some(at);
+            places.entry(cell).and_modify(|place| *place = None).or_insert(place);
+        }
+        // Taken, not read: two features of one name have no column each.
+        names.iter().map(|name| places.get_mut(name)?.take()).collect()
+    }
+
+    /// Whether a column to ignore is named by the first row.
+    fn names_ignored(&self, cells: &[String]) -> bool {
+        let named = |column: &Column| matches!(column, Column::Name(name) if cells.contains(name));
+        self.options.ignored_columns.iter().any(named)
+    }
+
+    /// Places of the columns to ignore, rising. Samples to predict may come without them.
+    fn to_ignore(&self, cells: &[String]) -> Result<Vec<usize>> {
+        let ReadOptions { n_features, label_optional: may_lack, .. } = *self.options;
+        let mut places = Vec::new();
+        for column in &self.options.ignored_columns {
+            let before = places.len();
+            match column {
+                Column::Name(name) => {
+                    places.extend((0..cells.len()).filter(|&at| cells[at] == *name));
+                }
+                Column::Index(_) if may_lack && n_features == Some(cells.len()) => {}
+                Column::Index(index) => places.extend(Column::position(*index, cells.len())),
+            }
+            if places.len() == before && !may_lack {
+                let reason = format!("the columns are {}", listed(cells));
+                return Err(self.cannot_ignore(column, &reason));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
+    }
+
+    fn cannot_ignore(&self, column: &Column, reason: &str) -> Error {
+        let (path, wanted) = (self.path.into(), column.to_string());
+        Error::IgnoredColumn { path, wanted, reason: reason.to_owned() }
+    }
+
+    /// Position of a label column given by its index; the error names the columns, if they have names.
+    fn indexed(&self, cells: &[String]) -> Result<Option<usize>> {
+        let has_names =
+            self.options.header.unwrap_or_else(|| cells.iter().any(|cell| !number_like(cell)));
+        let (width, n_ignored) = (cells.len(), self.ignored.len());
+        label_position(self.path, width, n_ignored, self.options).map_err(|error| match error {
+            Error::LabelColumn { path, wanted, .. } if has_names => {
+                let last = cells.len() - 1;
+                let available = format!("0 to {last}: {}", listed(cells));
+                Error::LabelColumn { path, wanted, available }
+            }
+            other => other,
+        })
+    }
+
+    fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        self.labels.extend(self.label.map(|at| Some(cells[at].trim().to_owned())));
+        for &at in &self.features {
+            let cell = cells[at].trim();
+            match cell.parse::<f64>() {
+                Ok(value) if value.is_finite() => self.values.push(value),
+                parsed => return Err(self.refuse(line, at, cell, parsed.is_ok())),
+            }
+        }
+        self.n_samples += 1;
+        Ok(())
+    }
+
+    fn refuse(&self, line: usize, at: usize, text: &str, is_number: bool) -> Error {
+        let name = self.names.as_ref().map(|names| names[at].clone());
+        let cell = Cell { row: Row::Line(line), column: at + 1, name };
+        let path = self.path.into();
+        match text {
+            "" => Error::NotFinite { path, cell, text: "empty".into() },
+            "NA" => Error::NotFinite { path, cell, text: "NA".into() },
+            _ if is_number => Error::NotFinite { path, cell, text: shortened(text) },
+            _ => Error::NotANumber { path, cell, text: shortened(text) },
+        }
+    }
+
+    pub fn finish(mut self) -> Result<Table> {
+        if self.n_samples == 0 {
+            let what = if self.names.is_some() {
+                "there is a header but no row of numbers"
+            } else {
+                "there are no rows"
+            };
+            return Err(Error::empty(self.path, what));
+        }
+        let names = self.names.take();
+        let feature_names =
+            names.map(|names| self.features.iter().map(|&at| names[at].clone()).collect());
+        let n_features = self.values.len() / self.n_samples;
+        let features = Matrix::from_columns(n_features, self.n_samples, self.values)
+            .filter(|features| features.rows() > 0)
+            .ok_or_else(|| Error::empty(self.path, "there are no feature columns"))?;
+        let marker = self.options.unlabelled.as_deref();
+        let labels = self.label.map(|_| interpret(self.labels, marker));
+        Ok(Table {
+            features,
+            labels,
+            weights: None,
+            feature_names,
+            sample_names: None,
+            image: None,
+        })
+    }
+}
