@@ -139,11 +139,25 @@ def amended(
         raise ShapeError(f"labels: expected {chosen.size}, one for each index, got {len(values)}")
     if chosen.size and not (0 <= chosen.min() and chosen.max() < len(indices)):
         raise IndexError(f"indices must lie within the {len(indices)} training samples")
+    added = _unmarked(values, unlabeled, classes)
+    _check_one_each(chosen, added)
     all_labels = _as_objects(classes, indices)
-    all_labels[chosen.astype(np.intp)] = _unmarked(values, unlabeled, classes)
+    all_labels[chosen.astype(np.intp)] = added
     # Classes that were announced but have no label yet are kept.
     announced = np.setdiff1d(np.arange(len(classes)), indices)
     return _as_before(classes, read(all_labels, np.nan, _with(all_labels, classes[announced])))
+
+
+def _check_one_each(chosen: Whole, labels: object) -> None:
+    """Refuse a sample that is given twice with different labels: one of them would be lost."""
+    seen: dict[int, object] = {}
+    for row, label in zip(chosen.tolist(), np.asarray(labels, dtype=object).tolist(), strict=True):
+        before = seen.setdefault(row, label)
+        # "No label" may be a NaN, which equals nothing.
+        if before is not label and before != label and (before == before or label == label):
+            raise LabelsError(
+                f"sample {row} is given twice, as {before!r} and {label!r}; give it one label"
+            )
 
 
 def extended(

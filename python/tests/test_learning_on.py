@@ -65,6 +65,13 @@ def test_samples_are_named_by_number_or_by_mask(as_written, digits, model, same_
     assert np.flatnonzero(model._model.labels >= 0).tolist() == [*range(60), 70, 71, 100]
 
 
+def test_a_sample_that_is_given_twice_needs_one_label(model):
+    with pytest.raises(errors.LabelsError, match="sample 70 is given twice, as 1 and 2"):
+        model.add_labels([70, 71, 70], [1, 3, 2])
+    model.add_labels([70, 70, 0, 0], [1, 1, -1, -1])
+    assert (labels_of(model)[70], labels_of(model)[0]) == (1, None)
+
+
 def test_a_class_may_be_new(digits, model):
     model.add_labels([70, 71], [42, 42])
     assert model.classes_.tolist() == [*range(10), 42]
@@ -121,6 +128,7 @@ def test_a_given_graph_stays_when_labels_are_added(digits):
 
 
 @pytest.mark.parametrize("each", CLASSES)
+
 def test_after_a_pickle_the_samples_are_needed_again(each, digits, same_bits):
     model = small(each).fit(digits["X"], digits["few"])
     packed = pickle.loads(pickle.dumps(model))

@@ -8,6 +8,8 @@ use crate::{Matrix, Real, Result};
 
 /// Others that a sample is written with in an expressive graph, to count memory.
 const EXPRESSED: usize = 64;
+/// Multiplications for the systems of an `lle` graph that take so long that a user should hear of it.
+const LONG: f64 = 1e12;
 
 crate::choice! {
     /// How samples are connected.
@@ -114,6 +116,13 @@ impl GraphKnobs {
             ));
             self.n_neighbors = max;
         }
+        let k = self.n_neighbors as f64;
+        if self.graph == GraphChoice::Lle && k.powi(3) / 3.0 * n_samples as f64 > LONG {
+            notice(&format!(
+                "n_neighbors is {k}: an `lle` graph solves a system of {k} equations for each of {n_samples} samples, \
+                 which may take minutes; 5 to 50 neighbours are usual"
+            ));
+        }
     }
 
     /// Bytes of the neighbour search, beside the samples.
@@ -136,5 +145,24 @@ impl GraphKnobs {
             // A support is rarely larger than the sample is long.
             GraphChoice::Expressive => n_samples.min(EXPRESSED),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_neighbours_that_take_long_are_said() {
+        let said = |knobs: GraphKnobs, n_samples: usize| {
+            let mut sentences = Vec::new();
+            let mut knobs = knobs;
+            knobs.reduce(n_samples, &mut |sentence: &str| sentences.push(sentence.to_owned()));
+            sentences.len()
+        };
+        assert_eq!(said(GraphKnobs::new().n_neighbors(8), 1_000_000), 0);
+        assert_eq!(said(GraphKnobs::new().n_neighbors(1_999), 2_000), 1);
+        assert_eq!(said(GraphKnobs::new().n_neighbors(2_000), 2_000), 2);
+        assert_eq!(said(GraphKnobs::new().graph(GraphChoice::Heat).n_neighbors(1_999), 2_000), 0);
     }
 }
