@@ -128,7 +128,6 @@ def test_a_given_graph_stays_when_labels_are_added(digits):
 
 
 @pytest.mark.parametrize("each", CLASSES)
-
 def test_after_a_pickle_the_samples_are_needed_again(each, digits, same_bits):
     model = small(each).fit(digits["X"], digits["few"])
     packed = pickle.loads(pickle.dumps(model))
