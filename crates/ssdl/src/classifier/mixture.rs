@@ -2,13 +2,14 @@
 //!
 //! $$p(x)=\sum_mw_mp_m(x),\qquad w\ge0,\ \sum_mw_m=1.$$
 //!
-//! Members see codes, prepared samples, or the votes of training samples; each kind occurs once at
-//! most.
+//! Members see codes, prepared samples, the votes of training samples, or the leaves of trees; each kind occurs once
+//! at most.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::forest::{Forest, SavedForest};
 use super::decision::{Coded, Known, Verdict, judge_linearly};
 use super::{Calibration, LinearClassifier, SHARPNESS, Vote, Voters};
 use crate::graph::{Attachment, Rule};
@@ -40,6 +41,8 @@ pub enum MemberRule<T> {
     Samples(LinearClassifier<T>),
     /// Votes of training samples.
     Vote(Vote<T>),
+    /// Trees on prepared samples.
+    Forest(Forest<T>),
 }
 
 /// A member in the header of a model file.
@@ -63,6 +66,7 @@ enum SavedRule {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recall: Option<f64>,
     },
+    Trees(SavedForest),
 }
 
 /// The weights with the least log-loss for these probabilities of the true class (one row per member,
@@ -122,6 +126,10 @@ pub(super) fn judge<T: Real>(
                     let training = known.samples.unwrap_or(known.codes).as_ref();
                     Verdict::of_shares(vote.judge(training, known.labels, new.samples)?)
                 }
+                MemberRule::Forest(forest) => {
+                    let n_classes = known.labels.classes().len();
+                    Verdict::of_shares(forest.judge(n_classes, new.samples, new.lengths))
+                }
             })
         })
         .collect();
@@ -136,6 +144,9 @@ pub(super) fn of_training<T: Real>(members: &[Member<T>], known: &Known<'_, T>) 
         MemberRule::Codes(classifier) => judge_linearly(classifier, SHARPNESS, codes),
         MemberRule::Samples(classifier) => judge_linearly(classifier, SHARPNESS, samples),
         MemberRule::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
+        MemberRule::Forest(forest) => {
+            Verdict::of_shares(forest.of_training(known.labels.classes().len(), samples))
+        }
     });
     mean(members, verdicts.collect())
 }
@@ -144,7 +155,7 @@ pub(super) fn of_training<T: Real>(members: &[Member<T>], known: &Known<'_, T>) 
 fn mean<T: Real>(members: &[Member<T>], verdicts: Vec<Verdict<T>>) -> Verdict<T> {
     let mut sum: Option<Matrix<T>> = None;
     for (member, mut verdict) in members.iter().zip(verdicts) {
-        let votes = matches!(member.rule, MemberRule::Vote(_));
+        let votes = matches!(member.rule, MemberRule::Vote(_) | MemberRule::Forest(_));
         member.calibration.apply_to(votes, &mut verdict);
         let weight = T::of(member.weight);
         match &mut sum {
@@ -190,6 +201,7 @@ pub(super) fn saved<T: Real>(members: &[Member<T>]) -> Vec<SavedMember> {
                 scale: vote.attachment.scale,
                 recall: vote.attachment.recall,
             },
+            MemberRule::Forest(forest) => SavedRule::Trees(forest.saved()),
         },
     };
     members.iter().map(of).collect()
@@ -214,6 +226,7 @@ pub(super) fn stored<T: Real>(members: &[Member<T>]) -> Vec<(&'static str, Store
                     all.push(("votes_attachment", Stored::List(&vote.attachment.memory)));
                 }
             }
+            MemberRule::Forest(forest) => all.extend(forest.stored()),
         }
     }
     all
@@ -256,6 +269,9 @@ pub(super) fn restore<T: Real>(
                     Ok(Attachment::restored(*attachment, *scale, memory, *recall))
                 };
                 MemberRule::Vote(Vote::restore((*voters, false), source, labels, attach)?)
+            }
+            SavedRule::Trees(saved) => {
+                MemberRule::Forest(Forest::restore(*saved, source, labels, n_prepared)?)
             }
         };
         Ok(Member { weight: member.weight, calibration: member.calibration, rule })

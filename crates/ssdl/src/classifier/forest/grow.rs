@@ -1,0 +1,170 @@
+//! How a tree grows: labels drawn with replacement, and the best cut of a few features at every node.
+
+use rand::{Rng, RngExt};
+
+use crate::random::{Purpose, substream};
+use crate::{Matrix, Real};
+
+/// Labels that a tree draws at most: more hardly make a forest better, only larger.
+const MAX_DRAWN: usize = 2000;
+/// Values that differ by less than this share of their size are the same: lengths that were taken away and
+/// given back leave rounding behind.
+const SAME: f64 = 1e-5;
+
+/// What trees learn from.
+pub(super) struct Ground<'a, T> {
+    /// The labelled samples, $n\times N_l$.
+    pub samples: &'a Matrix<T>,
+    /// The class of each.
+    pub classes: &'a [usize],
+    /// How much each counts.
+    pub weights: &'a [T],
+    pub n_classes: usize,
+    /// Draws in a leaf, at least.
+    pub min_leaf: usize,
+}
+
+/// A tree, node by node: each cut is followed by all that is below it, and then by all that is above it.
+pub(super) struct Grown<T> {
+    /// The feature of each cut; for a leaf the number of features and its number of draws.
+    pub plan: Vec<u32>,
+    /// Where each feature is cut: values up to here come first. Zero for a leaf.
+    pub cuts: Vec<T>,
+    /// The labelled samples drawn, leaf after leaf.
+    pub drawn: Vec<u32>,
+}
+
+struct Cut<T> {
+    feature: usize,
+    at: T,
+    score: f64,
+}
+
+impl<T: Real> Ground<'_, T> {
+    /// Tree `number` of the forest of this seed.
+    pub fn grow(&self, seed: u64, number: u32) -> Grown<T> {
+        let mut rng = substream(seed, Purpose::Trees, number);
+        let n = self.classes.len();
+        let mut counts = vec![0u32; n];
+        for _ in 0..n.min(MAX_DRAWN) {
+            counts[rng.random_range(0..n)] += 1;
+        }
+        let mut order: Vec<u32> = (0..n as u32).filter(|&i| counts[i as usize] > 0).collect();
+        let mut features: Vec<usize> = (0..self.samples.rows()).collect();
+        let (mut plan, mut cuts, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
+        let mut open = vec![0..order.len()];
+        while let Some(node) = open.pop() {
+            let own = &mut order[node.clone()];
+            let Some(cut) = self.best_cut(own, &counts, &mut features, &mut rng) else {
+                let before = drawn.len();
+                let times = |&i: &u32| std::iter::repeat_n(i, counts[i as usize] as usize);
+                drawn.extend(own.iter().flat_map(times));
+                plan.push((self.samples.rows() + drawn.len() - before) as u32);
+                cuts.push(T::zero());
+                continue;
+            };
+            let middle = node.start + self.part(own, &cut);
+            plan.push(cut.feature as u32);
+            cuts.push(cut.at);
+            open.push(middle..node.end);
+            open.push(node.start..middle);
+        }
+        Grown { plan, cuts, drawn }
+    }
+
+    /// Samples up to the cut first; their order stays, so that it says nothing about the sort.
+    fn part(&self, own: &mut [u32], cut: &Cut<T>) -> usize {
+        let is_first = |&i: &u32| self.value(i, cut.feature) <= cut.at;
+        let (first, rest): (Vec<u32>, Vec<u32>) = own.iter().copied().partition(is_first);
+        own[..first.len()].copy_from_slice(&first);
+        own[first.len()..].copy_from_slice(&rest);
+        first.len()
+    }
+
+    fn value(&self, sample: u32, feature: usize) -> T {
+        self.samples.column(sample as usize)[feature]
+    }
+
+    /// The cut after which the classes are purest, of $\sqrt n$ features that are not constant here; more of them
+    /// are looked at only while none can be cut. `None` for a leaf.
+    fn best_cut(
+        &self,
+        own: &[u32],
+        counts: &[u32],
+        features: &mut [usize],
+        rng: &mut impl Rng,
+    ) -> Option<Cut<T>> {
+        let class_of = |i: u32| self.classes[i as usize];
+        let n_drawn: usize = own.iter().map(|&i| counts[i as usize] as usize).sum();
+        let is_pure = own.iter().all(|&i| class_of(i) == class_of(own[0]));
+        if is_pure || n_drawn < 2 * self.min_leaf {
+            return None;
+        }
+        let enough = (features.len() as f64).sqrt() as usize;
+        let (mut best, mut tried) = (None, 0);
+        let mut line: Vec<(T, u32)> = Vec::with_capacity(own.len());
+        for at in 0..features.len() {
+            features.swap(at, rng.random_range(at..features.len()));
+            let feature = features[at];
+            line.clear();
+            line.extend(own.iter().map(|&i| (self.value(i, feature), i)));
+            line.sort_unstable_by(|a, b| a.0.wide().total_cmp(&b.0.wide()).then(a.1.cmp(&b.1)));
+            if !are_apart(line[0].0, line[line.len() - 1].0) {
+                continue;
+            }
+            tried += 1;
+            best = self.along(&line, (counts, n_drawn), feature, best);
+            if tried >= enough && best.is_some() {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The best cut of one feature, or the one that was best before: the greatest
+    /// $\sum_c l_c^2/l+\sum_cr_c^2/r$ for the weights $l_c$ and $r_c$ of the classes on both sides (Gini).
+    fn along(
+        &self,
+        line: &[(T, u32)],
+        (counts, n_drawn): (&[u32], usize),
+        feature: usize,
+        mut best: Option<Cut<T>>,
+    ) -> Option<Cut<T>> {
+        let weight = |i: u32| self.weights[i as usize].wide() * f64::from(counts[i as usize]);
+        let (mut left, mut right) = (vec![0.0; self.n_classes], vec![0.0; self.n_classes]);
+        line.iter().for_each(|&(_, i)| right[self.classes[i as usize]] += weight(i));
+        let (mut low, mut high) = (0.0, right.iter().sum::<f64>());
+        let (mut pure_low, mut pure_high) = (0.0, right.iter().map(|r| r * r).sum::<f64>());
+        let mut n_low = 0;
+        for pair in line.windows(2) {
+            let ((value, i), (next, _)) = (pair[0], pair[1]);
+            let (class, w) = (self.classes[i as usize], weight(i));
+            pure_low += w * (2.0 * left[class] + w);
+            pure_high -= w * (2.0 * right[class] - w);
+            left[class] += w;
+            right[class] -= w;
+            (low, high) = (low + w, high - w);
+            n_low += counts[i as usize] as usize;
+            let fits = n_low >= self.min_leaf && n_drawn - n_low >= self.min_leaf;
+            if !fits || !are_apart(value, next) {
+                continue;
+            }
+            let score = pure_low / low + pure_high / high;
+            if best.as_ref().is_none_or(|best| score > best.score) {
+                best = Some(Cut { feature, at: between(value, next), score });
+            }
+        }
+        best
+    }
+}
+
+fn are_apart<T: Real>(low: T, high: T) -> bool {
+    let (low, high) = (low.wide(), high.wide());
+    high - low > SAME * low.abs().max(high.abs())
+}
+
+/// A value from the first, included, to the second, left out.
+fn between<T: Real>(low: T, high: T) -> T {
+    let middle = T::of(0.5 * low.wide() + 0.5 * high.wide());
+    if middle < high { middle } else { low }
+}
