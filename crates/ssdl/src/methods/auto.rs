@@ -93,11 +93,17 @@ impl Learner for Auto {
                 fitted(&**member, given, (weight, trial.calibration), turns, &mut parts)?;
             }
         }
-        let compared = members.iter().zip(&trials).zip(&weights).map(|((member, trial), &weight)| {
-            let accuracy = trial.as_ref().and_then(|trial| trial.accuracy);
-            let log_loss = trial.as_ref().and_then(Trial::log_loss);
-            Compared { method: member.description().name.to_owned(), accuracy, log_loss, weight }
-        });
+        let compared =
+            members.iter().zip(&trials).zip(&weights).map(|((member, trial), &weight)| {
+                let accuracy = trial.as_ref().and_then(|trial| trial.accuracy);
+                let log_loss = trial.as_ref().and_then(Trial::log_loss);
+                Compared {
+                    method: member.description().name.to_owned(),
+                    accuracy,
+                    log_loss,
+                    weight,
+                }
+            });
         let compared = compared.collect();
         let mut learnt = together(parts, compared);
         if learnt.calibration.is_none() {

@@ -14,7 +14,7 @@ crate::knobs! {
     /// ```
     pub struct Forest {
         /// Number of trees; each draws labels with replacement, 2,000 at most.
-        n_trees "T": usize = 100, WholeFrom(1);
+        n_trees "T": usize = 300, WholeFrom(1);
         /// Fewest of the drawn labels in a leaf.
         min_leaf "": usize = 1, WholeFrom(1);
     }

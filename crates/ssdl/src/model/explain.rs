@@ -150,7 +150,8 @@ impl<T: Real> Model<T> {
             return near(&vote.attachment, self.codes(), &voters, &new);
         }
         if let Some(trees) = self.decision.trees() {
-            let of = |&j: &usize| voters(trees.voters(seen.codes().column(j), seen.length(j)), None);
+            let of =
+                |&j: &usize| voters(trees.voters(seen.codes().column(j), seen.length(j)), None);
             return Ok(samples.iter().map(of).collect());
         }
         let Some(anchors) = seen.anchors() else {

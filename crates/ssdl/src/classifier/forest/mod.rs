@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::grow::{Grown, Ground};
+use self::grow::{Ground, Grown};
 use crate::stored::{Source, Stored};
 use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
@@ -265,7 +265,8 @@ impl Walk {
             }
         }
         let is_whole = is_root && !plan.is_empty();
-        (is_whole && walk.ends.last().is_some_and(|&end| end as usize == voters.len())).then_some(walk)
+        (is_whole && walk.ends.last().is_some_and(|&end| end as usize == voters.len()))
+            .then_some(walk)
     }
 
     fn add_leaf<T: Real>(
@@ -303,4 +304,114 @@ fn range(ends: &[u32], at: usize) -> std::ops::Range<usize> {
 fn lengthen<T: Real>(x: &mut [T], length: T) {
     let long = |value: T| T::of(value.wide() * length.wide());
     x.iter_mut().for_each(|value| *value = long(*value).max(T::min_value()).min(T::max_value()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{self, Purpose, normal};
+
+    const GROWTH: Growth = Growth { n_trees: 40, min_leaf: 1 };
+
+    /// Two classes by the sign of the first of four features, and no noise; one label in `every`.
+    fn halves(n: usize, every: usize) -> (Matrix<f64>, Labels, Vec<usize>) {
+        let mut rng = random::stream(3, Purpose::Noise);
+        let samples = Matrix::from_fn(4, n, |_, _| normal(&mut rng));
+        let truth: Vec<usize> = samples.iter_columns().map(|x| usize::from(x[0] > 0.0)).collect();
+        let assigned = (0..n).map(|j| (j % every == 0).then_some(truth[j])).collect();
+        (samples, Labels::new(vec!["a".into(), "b".into()], assigned).expect("sound"), truth)
+    }
+
+    fn grown(samples: &Matrix<f64>, labels: &Labels, lengths: Option<&[f64]>) -> Forest<f64> {
+        let known = samples.select_columns(&labels.labelled());
+        Forest::grow((&known, labels), (None, lengths), GROWTH, 5)
+    }
+
+    fn right(shares: &Matrix<f64>, truth: &[usize]) -> f64 {
+        let found = shares.iter_columns().map(super::super::best);
+        found.zip(truth).filter(|(a, b)| a == *b).count() as f64 / truth.len() as f64
+    }
+
+    #[test]
+    fn a_threshold_is_found_whatever_the_scale_of_its_feature() {
+        let (samples, labels, truth) = halves(400, 5);
+        let shares = grown(&samples, &labels, None).of_training(2, &samples);
+        assert!(right(&shares, &truth) > 0.9, "{}", right(&shares, &truth));
+        let stretched = Matrix::from_fn(4, 400, |i, j| 1e3 * samples.column(j)[i].sinh());
+        let other = grown(&stretched, &labels, None).of_training(2, &stretched);
+        assert!(right(&other, &truth) > 0.9, "the order of values is what counts");
+    }
+
+    #[test]
+    fn lengths_are_given_back() {
+        let (samples, labels, _) = halves(200, 4);
+        let lengths: Vec<f64> =
+            samples.iter_columns().map(|x| crate::matrix::squared_norm(x).sqrt()).collect();
+        let short = Matrix::from_fn(4, 200, |i, j| samples.column(j)[i] / lengths[j]);
+        let plain = grown(&samples, &labels, None).of_training(2, &samples);
+        let forest = grown(&short, &labels, Some(&lengths));
+        assert_eq!(forest.of_training(2, &short), plain);
+        assert_eq!(forest.judge(2, &short, Some(&lengths)), plain);
+    }
+
+    #[test]
+    fn shares_are_the_votes_of_labelled_samples() {
+        let (samples, labels, _) = halves(90, 3);
+        let weights: Vec<f64> = (0..90).map(|j| 1.0 + (j % 5) as f64).collect();
+        let known = samples.select_columns(&labels.labelled());
+        let forest = Forest::grow((&known, &labels), (Some(&weights), None), GROWTH, 5);
+        assert_ne!(
+            forest.judge(2, &samples, None),
+            grown(&samples, &labels, None).judge(2, &samples, None)
+        );
+        let shares = forest.of_training(2, &samples);
+        for (j, column) in shares.iter_columns().enumerate() {
+            let mut votes = [0.0; 2];
+            for (voter, weight) in forest.voters_on_training(&samples, j) {
+                votes[labels.assigned()[voter].expect("labelled")] += weight;
+            }
+            assert!((votes[0] - column[0]).abs() < 1e-12 && (votes[1] - column[1]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn nothing_to_cut_leaves_the_shares_of_the_draws() {
+        let labels = Labels::from_names(&[Some("a"), Some("b"), None, Some("a")]);
+        for value in [0.0, 7.5, f64::MAX] {
+            let samples = Matrix::from_fn(3, 4, |_, _| value);
+            let shares = grown(&samples, &labels, Some(&[1.0, f64::MAX, 0.0, 2.0]));
+            let shares = shares.of_training(2, &samples);
+            assert!(shares.as_slice().iter().all(|share| (0.0..=1.0).contains(share)));
+        }
+        // Rounding is no difference.
+        let same = Matrix::from_fn(1, 4, |_, j| 1.0 + 1e-9 * j as f64);
+        let shares = grown(&same, &labels, None).of_training(2, &same);
+        assert_eq!(shares.column(0), shares.column(3));
+    }
+
+    #[test]
+    fn leaves_have_as_many_draws_as_asked_for() {
+        let (samples, labels, _) = halves(60, 2);
+        let known = samples.select_columns(&labels.labelled());
+        let growth = Growth { n_trees: 9, min_leaf: 4 };
+        let forest = Forest::grow((&known, &labels), (None, None), growth, 1);
+        let sizes = forest.plan.iter().filter(|&&entry| entry >= 4).map(|entry| entry - 4);
+        assert_eq!(forest.n_trees(), 9);
+        assert_eq!(sizes.clone().sum::<u32>(), 9 * 30);
+        assert!(sizes.clone().all(|size| size >= 4), "{:?}", sizes.collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn plans_that_are_no_trees_are_refused() {
+        let labels = Labels::from_names(&[Some("a"), Some("b"), None]);
+        let walk = |plan: &[u32], voters: &[u32]| Walk::new::<f64>(plan, voters, 2, &labels, None);
+        assert!(walk(&[0, 3, 3, 4], &[0, 1, 0, 1]).is_some(), "a cut with two leaves, and a leaf");
+        assert!(walk(&[], &[]).is_none(), "no tree");
+        assert!(walk(&[0, 3], &[0]).is_none(), "the second leaf is missing");
+        assert!(walk(&[2], &[]).is_none(), "a leaf without draws");
+        assert!(walk(&[4], &[0]).is_none() && walk(&[3], &[0, 1]).is_none(), "other draws");
+        assert!(walk(&[3], &[2]).is_none(), "a draw without a label");
+        assert!(walk(&[3], &[3]).is_none(), "a draw that is no sample");
+        assert!(walk(&[u32::MAX], &[0]).is_none());
+    }
 }

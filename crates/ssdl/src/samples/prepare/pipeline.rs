@@ -53,7 +53,8 @@ impl<T: Real> Pipeline<T> {
         image: Option<[usize; 2]>,
         seed: u64,
     ) -> Result<(Self, Matrix<T>)> {
-        Self::fit_measured(plans, features, image, seed).map(|(fitted, prepared, _)| (fitted, prepared))
+        Self::fit_measured(plans, features, image, seed)
+            .map(|(fitted, prepared, _)| (fitted, prepared))
     }
 
     /// As [`fit`](Pipeline::fit), with the lengths of [`apply_measured`](Pipeline::apply_measured).
