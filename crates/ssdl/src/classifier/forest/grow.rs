@@ -13,8 +13,8 @@ const SAME: f64 = 1e-5;
 
 /// What trees learn from.
 pub(super) struct Ground<'a, T> {
-    /// The labelled samples, $n\times N_l$.
-    pub samples: &'a Matrix<T>,
+    /// The labelled samples as rows, $N_l\times n$: a node reads one feature of many samples.
+    pub features: &'a Matrix<T>,
     /// The class of each.
     pub classes: &'a [usize],
     /// How much each counts.
@@ -34,6 +34,19 @@ pub(super) struct Grown<T> {
     pub drawn: Vec<u32>,
 }
 
+/// What a tree works with, made once.
+struct Scratch<T> {
+    /// How often each labelled sample is drawn.
+    counts: Vec<u32>,
+    /// In the order in which a node looks at them.
+    features: Vec<usize>,
+    /// A feature of the samples of a node, in order.
+    line: Vec<(T, u32)>,
+    /// The weight of each class before and after a cut.
+    left: Vec<f64>,
+    right: Vec<f64>,
+}
+
 struct Cut<T> {
     feature: usize,
     at: T,
@@ -44,22 +57,28 @@ impl<T: Real> Ground<'_, T> {
     /// Tree `number` of the forest of this seed.
     pub fn grow(&self, seed: u64, number: u32) -> Grown<T> {
         let mut rng = substream(seed, Purpose::Trees, number);
-        let n = self.classes.len();
-        let mut counts = vec![0u32; n];
+        let (n, n_features) = (self.classes.len(), self.features.columns());
+        let mut scratch = Scratch {
+            counts: vec![0; n],
+            features: (0..n_features).collect(),
+            line: Vec::with_capacity(n),
+            left: vec![0.0; self.n_classes],
+            right: vec![0.0; self.n_classes],
+        };
         for _ in 0..n.min(MAX_DRAWN) {
-            counts[rng.random_range(0..n)] += 1;
+            scratch.counts[rng.random_range(0..n)] += 1;
         }
-        let mut order: Vec<u32> = (0..n as u32).filter(|&i| counts[i as usize] > 0).collect();
-        let mut features: Vec<usize> = (0..self.samples.rows()).collect();
+        let is_drawn = |&i: &u32| scratch.counts[i as usize] > 0;
+        let mut order: Vec<u32> = (0..n as u32).filter(is_drawn).collect();
         let (mut plan, mut cuts, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
         let mut open = vec![0..order.len()];
         while let Some(node) = open.pop() {
             let own = &mut order[node.clone()];
-            let Some(cut) = self.best_cut(own, &counts, &mut features, &mut rng) else {
+            let Some(cut) = self.best_cut(own, &mut scratch, &mut rng) else {
                 let before = drawn.len();
-                let times = |&i: &u32| std::iter::repeat_n(i, counts[i as usize] as usize);
+                let times = |&i: &u32| std::iter::repeat_n(i, scratch.counts[i as usize] as usize);
                 drawn.extend(own.iter().flat_map(times));
-                plan.push((self.samples.rows() + drawn.len() - before) as u32);
+                plan.push((n_features + drawn.len() - before) as u32);
                 cuts.push(T::zero());
                 continue;
             };
@@ -74,15 +93,12 @@ impl<T: Real> Ground<'_, T> {
 
     /// Samples up to the cut first; their order stays, so that it says nothing about the sort.
     fn part(&self, own: &mut [u32], cut: &Cut<T>) -> usize {
-        let is_first = |&i: &u32| self.value(i, cut.feature) <= cut.at;
+        let values = self.features.column(cut.feature);
+        let is_first = |&i: &u32| values[i as usize] <= cut.at;
         let (first, rest): (Vec<u32>, Vec<u32>) = own.iter().copied().partition(is_first);
         own[..first.len()].copy_from_slice(&first);
         own[first.len()..].copy_from_slice(&rest);
         first.len()
-    }
-
-    fn value(&self, sample: u32, feature: usize) -> T {
-        self.samples.column(sample as usize)[feature]
     }
 
     /// The cut after which the classes are purest, of $\sqrt n$ features that are not constant here; more of them
@@ -90,30 +106,36 @@ impl<T: Real> Ground<'_, T> {
     fn best_cut(
         &self,
         own: &[u32],
-        counts: &[u32],
-        features: &mut [usize],
+        scratch: &mut Scratch<T>,
         rng: &mut impl Rng,
     ) -> Option<Cut<T>> {
         let class_of = |i: u32| self.classes[i as usize];
-        let n_drawn: usize = own.iter().map(|&i| counts[i as usize] as usize).sum();
+        let n_drawn: usize = own.iter().map(|&i| scratch.counts[i as usize] as usize).sum();
         let is_pure = own.iter().all(|&i| class_of(i) == class_of(own[0]));
         if is_pure || n_drawn < 2 * self.min_leaf {
             return None;
         }
-        let enough = (features.len() as f64).sqrt() as usize;
+        let n_features = scratch.features.len();
+        let enough = (n_features as f64).sqrt() as usize;
         let (mut best, mut tried) = (None, 0);
-        let mut line: Vec<(T, u32)> = Vec::with_capacity(own.len());
-        for at in 0..features.len() {
-            features.swap(at, rng.random_range(at..features.len()));
-            let feature = features[at];
-            line.clear();
-            line.extend(own.iter().map(|&i| (self.value(i, feature), i)));
-            line.sort_unstable_by(|a, b| a.0.wide().total_cmp(&b.0.wide()).then(a.1.cmp(&b.1)));
-            if !are_apart(line[0].0, line[line.len() - 1].0) {
+        for at in 0..n_features {
+            scratch.features.swap(at, rng.random_range(at..n_features));
+            let feature = scratch.features[at];
+            let values = self.features.column(feature);
+            scratch.line.clear();
+            scratch.line.extend(own.iter().map(|&i| (values[i as usize], i)));
+            let first = values[own[0] as usize];
+            if scratch.line.iter().all(|(value, _)| *value == first) {
+                continue;
+            }
+            let upwards = |a: &(T, u32), b: &(T, u32)| a.0.wide().total_cmp(&b.0.wide());
+            scratch.line.sort_unstable_by(|a, b| upwards(a, b).then(a.1.cmp(&b.1)));
+            let ends = (scratch.line[0].0, scratch.line[own.len() - 1].0);
+            if !are_apart(ends.0, ends.1) {
                 continue;
             }
             tried += 1;
-            best = self.along(&line, (counts, n_drawn), feature, best);
+            best = self.along(scratch, n_drawn, feature, best);
             if tried >= enough && best.is_some() {
                 break;
             }
@@ -125,13 +147,15 @@ impl<T: Real> Ground<'_, T> {
     /// $\sum_c l_c^2/l+\sum_cr_c^2/r$ for the weights $l_c$ and $r_c$ of the classes on both sides (Gini).
     fn along(
         &self,
-        line: &[(T, u32)],
-        (counts, n_drawn): (&[u32], usize),
+        scratch: &mut Scratch<T>,
+        n_drawn: usize,
         feature: usize,
         mut best: Option<Cut<T>>,
     ) -> Option<Cut<T>> {
+        let Scratch { counts, line, left, right, .. } = scratch;
         let weight = |i: u32| self.weights[i as usize].wide() * f64::from(counts[i as usize]);
-        let (mut left, mut right) = (vec![0.0; self.n_classes], vec![0.0; self.n_classes]);
+        left.fill(0.0);
+        right.fill(0.0);
         line.iter().for_each(|&(_, i)| right[self.classes[i as usize]] += weight(i));
         let (mut low, mut high) = (0.0, right.iter().sum::<f64>());
         let (mut pure_low, mut pure_high) = (0.0, right.iter().map(|r| r * r).sum::<f64>());

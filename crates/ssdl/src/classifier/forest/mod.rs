@@ -91,8 +91,9 @@ impl<T: Real> Forest<T> {
             Some(all) => places.iter().map(|&place| all[place]).collect(),
             None => vec![T::one(); places.len()],
         };
+        let rows = Matrix::from_fn(samples.columns(), samples.rows(), |j, i| samples.column(j)[i]);
         let ground = Ground {
-            samples: &samples,
+            features: &rows,
             classes: &labels.known_classes(),
             weights: &own,
             n_classes: labels.classes().len(),
