@@ -40,9 +40,9 @@ by thresholds or have long tails; unlabelled samples are not used. Trees see a s
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
-        // A copy of the labelled samples; two nodes and some numbers for each draw.
+        // Copies of the labelled samples, and their ranks; two nodes and some numbers for each draw.
         let draws = array(self.n_trees, sizes.n_samples.min(2000), 64);
-        sizes.bytes(2 * sizes.n_classes).saturating_mul(2).saturating_add(draws)
+        sizes.bytes(2 * sizes.n_classes).saturating_mul(4).saturating_add(draws)
     }
 
     /// Cost: $T\sqrt nN_l\log^2N_l$.

@@ -3,7 +3,8 @@
 use rand::{Rng, RngExt};
 
 use crate::random::{Purpose, substream};
-use crate::{Matrix, Real};
+use crate::threads::Loops;
+use crate::{Matrix, Real, order};
 
 /// Labels that a tree draws at most: more hardly make a forest better, only larger.
 const MAX_DRAWN: usize = 2000;
@@ -15,6 +16,8 @@ const SAME: f64 = 1e-5;
 pub(super) struct Ground<'a, T> {
     /// The labelled samples as rows, $N_l\times n$: a node reads one feature of many samples.
     pub features: &'a Matrix<T>,
+    /// The [`ranks`] of the samples in each feature.
+    pub ranks: &'a [u32],
     /// The class of each.
     pub classes: &'a [usize],
     /// How much each counts.
@@ -40,8 +43,10 @@ struct Scratch<T> {
     counts: Vec<u32>,
     /// In the order in which a node looks at them.
     features: Vec<usize>,
-    /// A feature of the samples of a node, in order.
-    line: Vec<(T, u32)>,
+    /// A feature of the samples of a node, in order: the rank of each, and which it is.
+    line: Vec<u64>,
+    /// The same as values.
+    values: Vec<(T, u32)>,
     /// The weight of each class before and after a cut.
     left: Vec<f64>,
     right: Vec<f64>,
@@ -62,6 +67,7 @@ impl<T: Real> Ground<'_, T> {
             counts: vec![0; n],
             features: (0..n_features).collect(),
             line: Vec::with_capacity(n),
+            values: Vec::with_capacity(n),
             left: vec![0.0; self.n_classes],
             right: vec![0.0; self.n_classes],
         };
@@ -122,16 +128,19 @@ impl<T: Real> Ground<'_, T> {
             scratch.features.swap(at, rng.random_range(at..n_features));
             let feature = scratch.features[at];
             let values = self.features.column(feature);
-            scratch.line.clear();
-            scratch.line.extend(own.iter().map(|&i| (values[i as usize], i)));
             let first = values[own[0] as usize];
-            if scratch.line.iter().all(|(value, _)| *value == first) {
+            if own.iter().all(|&i| values[i as usize] == first) {
                 continue;
             }
-            let upwards = |a: &(T, u32), b: &(T, u32)| a.0.wide().total_cmp(&b.0.wide());
-            scratch.line.sort_unstable_by(|a, b| upwards(a, b).then(a.1.cmp(&b.1)));
-            let ends = (scratch.line[0].0, scratch.line[own.len() - 1].0);
-            if !are_apart(ends.0, ends.1) {
+            let ranks = &self.ranks[feature * values.len()..][..values.len()];
+            scratch.line.clear();
+            let ranked = own.iter().map(|&i| u64::from(ranks[i as usize]) << 32 | u64::from(i));
+            scratch.line.extend(ranked);
+            scratch.line.sort_unstable();
+            scratch.values.clear();
+            let valued = scratch.line.iter().map(|&entry| entry as u32);
+            scratch.values.extend(valued.map(|i| (values[i as usize], i)));
+            if !are_apart(scratch.values[0].0, scratch.values[own.len() - 1].0) {
                 continue;
             }
             tried += 1;
@@ -152,7 +161,7 @@ impl<T: Real> Ground<'_, T> {
         feature: usize,
         mut best: Option<Cut<T>>,
     ) -> Option<Cut<T>> {
-        let Scratch { counts, line, left, right, .. } = scratch;
+        let Scratch { counts, values: line, left, right, .. } = scratch;
         let weight = |i: u32| self.weights[i as usize].wide() * f64::from(counts[i as usize]);
         left.fill(0.0);
         right.fill(0.0);
@@ -180,6 +189,20 @@ impl<T: Real> Ground<'_, T> {
         }
         best
     }
+}
+
+/// Where each sample stands in each feature, features one after the other. Nodes sort these whole numbers, which takes half
+/// the time of sorting values.
+pub(super) fn ranks<T: Real>(features: &Matrix<T>) -> Vec<u32> {
+    let of_feature = |values: &[T]| {
+        let mut order: Vec<(f64, u32)> = values.iter().map(|value| value.wide()).zip(0..).collect();
+        order::nearest_first(&mut order);
+        let mut ranks = vec![0; values.len()];
+        order.iter().zip(0..).for_each(|(&(_, sample), rank)| ranks[sample as usize] = rank);
+        ranks
+    };
+    let columns: Vec<&[T]> = features.iter_columns().collect();
+    columns.into_iter().runs_of(16).gather(of_feature).concat()
 }
 
 fn are_apart<T: Real>(low: T, high: T) -> bool {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use self::grow::{Ground, Grown};
+use self::grow::{Ground, Grown, ranks};
 use crate::stored::{Source, Stored};
 use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
@@ -94,6 +94,7 @@ impl<T: Real> Forest<T> {
         let rows = Matrix::from_fn(samples.columns(), samples.rows(), |j, i| samples.column(j)[i]);
         let ground = Ground {
             features: &rows,
+            ranks: &ranks(&rows),
             classes: &labels.known_classes(),
             weights: &own,
             n_classes: labels.classes().len(),
