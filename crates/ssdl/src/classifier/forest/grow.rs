@@ -20,8 +20,8 @@ pub(super) struct Ground<'a, T> {
     pub ranks: &'a [u32],
     /// The class of each.
     pub classes: &'a [usize],
-    /// How much each counts.
-    pub weights: &'a [T],
+    /// How likely each is drawn, added up; `None`: all alike.
+    pub reach: Option<&'a [f64]>,
     pub n_classes: usize,
     /// Draws in a leaf, at least.
     pub min_leaf: usize,
@@ -47,7 +47,7 @@ struct Scratch<T> {
     line: Vec<u64>,
     /// The same as values.
     values: Vec<(T, u32)>,
-    /// The weight of each class before and after a cut.
+    /// The draws of each class before and after a cut.
     left: Vec<f64>,
     right: Vec<f64>,
 }
@@ -72,7 +72,7 @@ impl<T: Real> Ground<'_, T> {
             right: vec![0.0; self.n_classes],
         };
         for _ in 0..n.min(MAX_DRAWN) {
-            scratch.counts[rng.random_range(0..n)] += 1;
+            scratch.counts[self.draw(&mut rng)] += 1;
         }
         let is_drawn = |&i: &u32| scratch.counts[i as usize] > 0;
         let mut order: Vec<u32> = (0..n as u32).filter(is_drawn).collect();
@@ -95,6 +95,18 @@ impl<T: Real> Ground<'_, T> {
             open.push(node.start..middle);
         }
         Grown { plan, cuts, drawn }
+    }
+
+    /// A labelled sample by lot, as likely as it counts.
+    fn draw(&self, rng: &mut impl Rng) -> usize {
+        let n = self.classes.len();
+        match self.reach.and_then(|reach| reach.last().map(|all| (reach, all))) {
+            Some((reach, all)) => {
+                let at = rng.random::<f64>() * all;
+                reach.partition_point(|&end| end <= at).min(n - 1)
+            }
+            None => rng.random_range(0..n),
+        }
     }
 
     /// Samples up to the cut first; their order stays, so that it says nothing about the sort.
@@ -153,7 +165,7 @@ impl<T: Real> Ground<'_, T> {
     }
 
     /// The best cut of one feature, or the one that was best before: the greatest
-    /// $\sum_c l_c^2/l+\sum_cr_c^2/r$ for the weights $l_c$ and $r_c$ of the classes on both sides (Gini).
+    /// $\sum_c l_c^2/l+\sum_cr_c^2/r$ for the draws $l_c$ and $r_c$ of the classes on both sides (Gini).
     fn along(
         &self,
         scratch: &mut Scratch<T>,
@@ -162,7 +174,7 @@ impl<T: Real> Ground<'_, T> {
         mut best: Option<Cut<T>>,
     ) -> Option<Cut<T>> {
         let Scratch { counts, values: line, left, right, .. } = scratch;
-        let weight = |i: u32| self.weights[i as usize].wide() * f64::from(counts[i as usize]);
+        let weight = |i: u32| f64::from(counts[i as usize]);
         left.fill(0.0);
         right.fill(0.0);
         line.iter().for_each(|&(_, i)| right[self.classes[i as usize]] += weight(i));

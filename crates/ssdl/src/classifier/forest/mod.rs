@@ -1,9 +1,9 @@
 //! A random forest: labelled training samples vote on a new sample wherever they share a leaf with it.
 //!
-//! $$F(x)=\frac1T\sum_t\frac{\sum_{j\in\ell_t(x)}w_jy_j}{\sum_{j\in\ell_t(x)}w_j},$$
+//! $$F(x)=\frac1T\sum_t\frac1{|\ell_t(x)|}\sum_{j\in\ell_t(x)}y_j,$$
 //!
-//! with $\ell_t(x)$ the leaf of $x$ in tree $t$: a mean of labels, in which a label counts by how often its sample
-//! and the new one fall together. Trees ask for one feature at a time, whether it is above a threshold. So the
+//! with $\ell_t(x)$ the labels drawn for tree $t$ in the leaf of $x$: a mean of labels, in which a label counts by how
+//! often its sample and the new one fall together. A label is drawn as often as it counts. Trees ask for one feature at a time, whether it is above a threshold. So the
 //! scale of features and their tails mean nothing to them, while the length that a preparation takes from a
 //! sample means much: they see samples with their length given back ([`Coded::lengths`](super::Coded)).
 
@@ -37,8 +37,6 @@ pub struct Forest<T> {
     cuts: Vec<T>,
     /// The training samples drawn, leaf after leaf.
     voters: Vec<u32>,
-    /// How much each training sample's vote counts; `None`: all the same.
-    weights: Option<Vec<T>>,
     /// The length of each training sample before its preparation took it.
     lengths: Option<Vec<T>>,
     walk: Walk,
@@ -62,9 +60,6 @@ struct Walk {
 /// A forest in the header of a model file.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct SavedForest {
-    /// Whether votes count differently.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    weighted: bool,
     /// Whether the preparation takes the length of samples.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lengths: bool,
@@ -87,16 +82,20 @@ impl<T: Real> Forest<T> {
             let columns = samples.columns_mut().zip(&places);
             columns.for_each(|(x, &place)| lengthen(x, lengths[place]));
         }
-        let own: Vec<T> = match weights {
-            Some(all) => places.iter().map(|&place| all[place]).collect(),
-            None => vec![T::one(); places.len()],
-        };
+        let reach: Option<Vec<f64>> = weights.map(|all| {
+            let mut sum = 0.0;
+            let mut until = |&place: &usize| {
+                sum += all[place].wide();
+                sum
+            };
+            places.iter().map(&mut until).collect()
+        });
         let rows = Matrix::from_fn(samples.columns(), samples.rows(), |j, i| samples.column(j)[i]);
         let ground = Ground {
             features: &rows,
             ranks: &ranks(&rows),
             classes: &labels.known_classes(),
-            weights: &own,
+            reach: reach.as_deref(),
             n_classes: labels.classes().len(),
             min_leaf: growth.min_leaf.max(1),
         };
@@ -108,9 +107,9 @@ impl<T: Real> Forest<T> {
             voters.extend(drawn.into_iter().map(|at| places[at as usize] as u32));
         }
         let n_features = labelled.rows();
-        let walk = Walk::new(&plan, &voters, n_features, labels, weights).unwrap_or_default();
-        let (weights, lengths) = (weights.map(<[T]>::to_vec), lengths.map(<[T]>::to_vec));
-        Self { n_features, plan, cuts, voters, weights, lengths, walk }
+        let walk = Walk::new(&plan, &voters, n_features, labels).unwrap_or_default();
+        let lengths = lengths.map(<[T]>::to_vec);
+        Self { n_features, plan, cuts, voters, lengths, walk }
     }
 
     /// Features of a prepared sample.
@@ -159,12 +158,11 @@ impl<T: Real> Forest<T> {
     pub fn voters(&self, sample: &[T], length: Option<T>) -> Vec<(usize, f64)> {
         let mut x = Vec::new();
         self.see(sample, length, &mut x);
-        let weight = |j: u32| self.weights.as_ref().map_or(1.0, |all| all[j as usize].wide());
         let mut found: Vec<(usize, f64)> = Vec::new();
         for &root in &self.walk.roots {
             let own = &self.voters[range(&self.walk.ends, self.leaf(root, &x))];
-            let all = own.iter().map(|&j| weight(j)).sum::<f64>() * self.n_trees() as f64;
-            found.extend(own.iter().map(|&j| (j as usize, weight(j) / all)));
+            let all = (own.len() * self.n_trees()) as f64;
+            found.extend(own.iter().map(|&j| (j as usize, 1.0 / all)));
         }
         found.sort_by_key(|(sample, _)| *sample);
         found.dedup_by(|more, first| {
@@ -200,7 +198,7 @@ impl<T: Real> Forest<T> {
 
     /// The part for the header.
     pub(crate) fn saved(&self) -> SavedForest {
-        SavedForest { weighted: self.weights.is_some(), lengths: self.lengths.is_some() }
+        SavedForest { lengths: self.lengths.is_some() }
     }
 
     /// The numbers.
@@ -210,7 +208,6 @@ impl<T: Real> Forest<T> {
             ("forest_cuts", Stored::List(&self.cuts)),
             ("forest_voters", Stored::Whole(Cow::Borrowed(&self.voters))),
         ];
-        all.extend(self.weights.iter().map(|list| ("forest_weights", Stored::List(list))));
         all.extend(self.lengths.iter().map(|list| ("forest_lengths", Stored::List(list))));
         all
     }
@@ -225,27 +222,17 @@ impl<T: Real> Forest<T> {
         let plan = source.whole("forest_plan")?;
         let cuts = source.list("forest_cuts", plan.len())?;
         let voters = source.whole("forest_voters")?;
-        let list = |is: bool, name| is.then(|| source.list(name, labels.len())).transpose();
-        let weights = list(saved.weighted, "forest_weights")?;
-        let lengths = list(saved.lengths, "forest_lengths")?;
-        if weights.iter().flatten().any(|weight| *weight <= T::zero()) {
-            return Err(source.refuse("the weight of a vote is not above zero"));
-        }
-        let walk = Walk::new(&plan, &voters, n_features, labels, weights.as_deref());
+        let lengths = saved.lengths.then(|| source.list("forest_lengths", labels.len()));
+        let lengths = lengths.transpose()?;
+        let walk = Walk::new(&plan, &voters, n_features, labels);
         let walk = walk.ok_or_else(|| source.refuse("its trees are not whole"))?;
-        Ok(Self { n_features, plan, cuts, voters, weights, lengths, walk })
+        Ok(Self { n_features, plan, cuts, voters, lengths, walk })
     }
 }
 
 impl Walk {
     /// Follows all nodes; `None` if they are not whole trees with labelled samples in every leaf.
-    fn new<T: Real>(
-        plan: &[u32],
-        voters: &[u32],
-        n_features: usize,
-        labels: &Labels,
-        weights: Option<&[T]>,
-    ) -> Option<Self> {
+    fn new(plan: &[u32], voters: &[u32], n_features: usize, labels: &Labels) -> Option<Self> {
         let mut walk = Self { next: vec![0; plan.len()], ..Self::default() };
         // Cuts whose upper part has not begun.
         let mut open: Vec<usize> = Vec::new();
@@ -260,7 +247,7 @@ impl Walk {
                 continue;
             }
             walk.next[node] = walk.ends.len() as u32;
-            walk.add_leaf(entry as usize - n_features, voters, labels, weights)?;
+            walk.add_leaf(entry as usize - n_features, voters, labels)?;
             is_root = open.is_empty();
             if let Some(cut) = open.pop() {
                 walk.next[cut] = u32::try_from(node + 1).ok()?;
@@ -271,26 +258,18 @@ impl Walk {
             .then_some(walk)
     }
 
-    fn add_leaf<T: Real>(
-        &mut self,
-        size: usize,
-        voters: &[u32],
-        labels: &Labels,
-        weights: Option<&[T]>,
-    ) -> Option<()> {
+    fn add_leaf(&mut self, size: usize, voters: &[u32], labels: &Labels) -> Option<()> {
         let start = self.ends.last().map_or(0, |&end| end as usize);
         let own = voters.get(start..start.checked_add(size)?).filter(|own| !own.is_empty())?;
         let first = self.shares.len();
         for &voter in own {
             let class = (*labels.assigned().get(voter as usize)?)? as u32;
-            let weight = weights.map_or(1.0, |all| all[voter as usize].wide());
             match self.shares[first..].iter_mut().find(|(known, _)| *known == class) {
-                Some((_, share)) => *share += weight,
-                None => self.shares.push((class, weight)),
+                Some((_, share)) => *share += 1.0,
+                None => self.shares.push((class, 1.0)),
             }
         }
-        let all: f64 = self.shares[first..].iter().map(|(_, share)| share).sum();
-        self.shares[first..].iter_mut().for_each(|(_, share)| *share /= all);
+        self.shares[first..].iter_mut().for_each(|(_, share)| *share /= size as f64);
         self.ends.push((start + size) as u32);
         self.shares_end.push(u32::try_from(self.shares.len()).ok()?);
         Some(())
@@ -406,7 +385,7 @@ mod tests {
     #[test]
     fn plans_that_are_no_trees_are_refused() {
         let labels = Labels::from_names(&[Some("a"), Some("b"), None]);
-        let walk = |plan: &[u32], voters: &[u32]| Walk::new::<f64>(plan, voters, 2, &labels, None);
+        let walk = |plan: &[u32], voters: &[u32]| Walk::new(plan, voters, 2, &labels);
         assert!(walk(&[0, 3, 3, 4], &[0, 1, 0, 1]).is_some(), "a cut with two leaves, and a leaf");
         assert!(walk(&[], &[]).is_none(), "no tree");
         assert!(walk(&[0, 3], &[0]).is_none(), "the second leaf is missing");
