@@ -16,7 +16,7 @@ use crate::fit::{
 };
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
-use crate::samples::prepare::{Pipeline, StepChoice};
+use crate::samples::prepare::{Measured, Pipeline, StepChoice};
 use crate::samples::weights::{self, ClassWeight, Weights};
 use crate::{Error, Labels, Matrix, Real, Result, Samples, device, stop};
 
@@ -108,7 +108,7 @@ fn learn<T: Real>(
     let (samples, start, weights) = weigh(samples, options)?;
     check_labels(samples.labels(), watch)?;
     let (features, labels) = samples.into_parts();
-    let (preparation, samples, lengths) = prepared(features, &labels, options, watch)?;
+    let (preparation, (samples, lengths)) = prepared(features, &labels, options, watch)?;
     if stop::armed().is_set() {
         return Err(Error::Cancelled);
     }
@@ -181,10 +181,9 @@ fn prepared<T: Real>(
     labels: &Labels,
     options: &FitOptions<T>,
     watch: &mut dyn Watch,
-) -> Result<(Pipeline<T>, Matrix<T>, Option<Vec<T>>)> {
+) -> Result<(Pipeline<T>, Measured<T>)> {
     if let Some(known) = &options.preparation {
-        let (samples, lengths) = known.apply_measured(features)?;
-        return Ok((known.clone(), samples, lengths));
+        return Ok((known.clone(), known.apply_measured(features)?));
     }
     let (image, seed) = (options.image, options.seed);
     let doubts = [

@@ -77,9 +77,9 @@ impl<T: Real> Ground<'_, T> {
         let is_drawn = |&i: &u32| scratch.counts[i as usize] > 0;
         let mut order: Vec<u32> = (0..n as u32).filter(is_drawn).collect();
         let (mut plan, mut cuts, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
-        let mut open = vec![0..order.len()];
-        while let Some(node) = open.pop() {
-            let own = &mut order[node.clone()];
+        let mut open = vec![(0, order.len())];
+        while let Some((start, end)) = open.pop() {
+            let own = &mut order[start..end];
             let Some(cut) = self.best_cut(own, &mut scratch, &mut rng) else {
                 let before = drawn.len();
                 let times = |&i: &u32| std::iter::repeat_n(i, scratch.counts[i as usize] as usize);
@@ -88,11 +88,11 @@ impl<T: Real> Ground<'_, T> {
                 cuts.push(T::zero());
                 continue;
             };
-            let middle = node.start + self.part(own, &cut);
+            let middle = start + self.part(own, &cut);
             plan.push(cut.feature as u32);
             cuts.push(cut.at);
-            open.push(middle..node.end);
-            open.push(node.start..middle);
+            open.push((middle, end));
+            open.push((start, middle));
         }
         Grown { plan, cuts, drawn }
     }

@@ -17,6 +17,9 @@ const MAX_GROWTH: usize = 128;
 /// What the names of all tensors start with.
 const PREFIX: &str = "prepare.";
 
+/// Prepared samples, and how long each was if the last step made all of one length.
+pub type Measured<T> = (Matrix<T>, Option<Vec<T>>);
+
 /// Fitted preparation steps, applied in order.
 ///
 /// ```
@@ -54,7 +57,7 @@ impl<T: Real> Pipeline<T> {
         seed: u64,
     ) -> Result<(Self, Matrix<T>)> {
         Self::fit_measured(plans, features, image, seed)
-            .map(|(fitted, prepared, _)| (fitted, prepared))
+            .map(|(fitted, (prepared, _))| (fitted, prepared))
     }
 
     /// As [`fit`](Pipeline::fit), with the lengths of [`apply_measured`](Pipeline::apply_measured).
@@ -67,7 +70,7 @@ impl<T: Real> Pipeline<T> {
         features: Matrix<T>,
         image: Option<[usize; 2]>,
         seed: u64,
-    ) -> Result<(Self, Matrix<T>, Option<Vec<T>>)> {
+    ) -> Result<(Self, Measured<T>)> {
         check_features(&features)?;
         let layout = Layout::new(features.rows(), image)?;
         // Without labels the first candidate is as much as can be known.
@@ -85,7 +88,7 @@ impl<T: Real> Pipeline<T> {
         features: Matrix<T>,
         layout: Layout,
         rng: &mut dyn Rng,
-    ) -> Result<(Self, Matrix<T>, Option<Vec<T>>)> {
+    ) -> Result<(Self, Measured<T>)> {
         let mut pipeline = Self { layout, steps: Vec::with_capacity(plans.len()) };
         let (mut prepared, mut lengths) = (features, None);
         for plan in plans {
@@ -97,7 +100,7 @@ impl<T: Real> Pipeline<T> {
                 prepared = step.apply(prepared)?;
             }
         }
-        Ok((pipeline, prepared, lengths))
+        Ok((pipeline, (prepared, lengths)))
     }
 
     fn add(&mut self, step: Arc<dyn PreparationStep<T>>) -> Result<()> {
@@ -128,7 +131,7 @@ impl<T: Real> Pipeline<T> {
     /// # Errors
     /// The same.
     #[inline(never)]
-    pub fn apply_measured(&self, features: Matrix<T>) -> Result<(Matrix<T>, Option<Vec<T>>)> {
+    pub fn apply_measured(&self, features: Matrix<T>) -> Result<Measured<T>> {
         check_n_features(self.layout.n_features(), &features)?;
         check_features(&features)?;
         let (mut prepared, mut lengths) = (features, None);
@@ -348,7 +351,7 @@ mod tests {
     fn a_length_that_is_taken_last_can_be_given_back() -> Result<()> {
         let raw = draw(3, 9, 7);
         let all = plans(&["standardise", "scale=5"]);
-        let (pipeline, prepared, lengths) = Pipeline::fit_measured(&all, raw.clone(), None, 0)?;
+        let (pipeline, (prepared, lengths)) = Pipeline::fit_measured(&all, raw.clone(), None, 0)?;
         let (plain, _) = Pipeline::fit(&all[..1], raw.clone(), None, 0)?;
         let (again, same) = pipeline.apply_measured(raw.clone())?;
         assert_eq!((&again, &same), (&prepared, &lengths));
