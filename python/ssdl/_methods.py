@@ -34,6 +34,7 @@ __all__ = [
     "LinearSVM",
     "Ridge",
     "Nearest",
+    "Forest",
     "LabelSpreading",
     "SelfTraining",
 ]
@@ -400,10 +401,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     r"""The mean of the methods that foretell hidden labels.
 
-    SSDL-GA, logistic regression and label spreading are fitted with labels hidden in turn. Their
-    calibrated probabilities for the hidden samples give each a weight, and those with a weight
-    decide together. The safest choice for samples of which nothing is known; about five times
-    the time of SSDL-GA.
+    SSDL-GA, logistic regression, label spreading and a random forest are fitted with labels
+    hidden in turn. Their calibrated probabilities for the hidden samples give each a weight, and
+    those with a weight decide together. The safest choice for samples of which nothing is known;
+    about five times the time of SSDL-GA.
 
     .. math::
 
@@ -4145,6 +4146,146 @@ class Nearest(FewLabelClassifier):
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.prepare = prepare
+        self.image_shape = image_shape
+        self.class_weight = class_weight
+        self.unlabeled = unlabeled
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+        self.scratch = scratch
+        self.device = device
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class Forest(FewLabelClassifier):
+    r"""Random forest.
+
+    Trees cut one feature at a time, each on labels drawn with replacement, at every node the
+    best of a few features. The labelled samples that share leaves with a sample vote on it. The
+    baseline for features that act by thresholds or have long tails; unlabelled samples are not
+    used. Trees see a sample before `scale` takes its length.
+
+    .. math::
+
+        F(x)=\frac1T\sum_t\frac{1}{|\ell_t(x)|}\sum_{j\in\ell_t(x)}y_j
+
+    Parameters
+    ----------
+    n_trees : int, default=300
+        Number of trees; each draws labels with replacement, 2,000 at most. Letter: T. Allowed: a
+        whole number, 1 or more.
+    min_leaf : int, default=1
+        Fewest of the drawn labels in a leaf. Allowed: a whole number, 1 or more.
+
+    Other Parameters
+    ----------------
+    *About samples and labels:*
+
+    prepare : sequence of str, str or None, default=('auto',)
+        Preparation (preprocessing) steps, fitted on the training samples, kept in the model and
+        applied to every sample, as `ssdl.preparation.known_steps` lists them; None or empty for
+        none.
+    image_shape : (int, int) or None, default=None
+        Height and width, if samples are images (pixels row by row).
+    class_weight : dict, "balanced" or None, default=None
+        How much the labels of each class count: a number above 0 by class, or all classes the
+        same however many labels each has. Only ratios matter.
+    unlabeled : object, default=None
+        Marker of unlabelled samples in `y`, besides None, NaN and NA. By default -1, unless
+        there is only one other class: then -1 is a class.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated, by three more fits with labels hidden in turn on at
+        most 3,000 samples; predicted classes do not depend on it.
+
+    *About the run:*
+
+    memory_limit : int or None, default=None
+        Maximum number of bytes that the fit may use.
+    scratch : str, path-like or None, default=None
+        Folder for a file of the prepared samples: once the graph is built they are read from
+        there, a block at a time, and take no memory. Only few methods can; others say so.
+    device : {'cpu', 'gpu', 'auto'}, default='cpu'
+        Where fits and predictions compute: 'gpu' is an NVIDIA card, for a package built with it;
+        'auto' is the card if there is one.
+    random_state : int, RandomState instance or None, default=0
+        Random seed. The same seed gives the same bits for any `n_jobs`; None draws a seed.
+    n_jobs : int or None, default=None
+        Number of threads; None means 1 unless joblib says otherwise, -1 all.
+    verbose : int, default=0
+        1 prints a line for every iteration, 2 for every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted, in the type of `y`.
+    transduction_ : ndarray of shape (n_samples,)
+        Predictions of the fit for the training samples.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of each training sample.
+    coef_ : ndarray of shape (n_classes, n_atoms or n_prepared_features)
+        Weights of the linear classifier; missing if training samples vote or residuals decide.
+    intercept_ : ndarray of shape (n_classes,)
+        Bias of the linear classifier.
+
+    See Also
+    --------
+    LabelSpreading : Quick; always worth comparing.
+    model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
+
+    Notes
+    -----
+    What all classifiers have in common is said once: ``help(ssdl.FewLabelClassifier)`` has the
+    other attributes, and ``ssdl.preparation.known_steps()`` the preparation steps.
+
+    References
+    ----------
+    Breiman (2001): https://doi.org/10.1023/A:1010933404324
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ssdl import Forest
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = y[:600].copy()
+    >>> few[100:] = -1
+    >>> model = Forest().fit(X[:600], few)
+    >>> bool(model.score(X[600:], y[600:]) > 0.7)
+    True
+    """
+
+    _method = "forest"
+    _doc_link_template = "https://doi.org/10.1023/A:1010933404324"
+    _knobs = {
+        "n_trees": "n_trees",
+        "min_leaf": "min_leaf",
+    }
+    _parameter_constraints = {
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 300,
+        min_leaf: int = 1,
+        prepare: Steps = ("auto",),
+        image_shape: ImageShape = None,
+        class_weight: ClassWeight = None,
+        unlabeled: object = None,
+        calibrate: bool = True,
+        memory_limit: int | None = None,
+        scratch: PathLike | None = None,
+        device: Device = "cpu",
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_trees = n_trees
+        self.min_leaf = min_leaf
         self.prepare = prepare
         self.image_shape = image_shape
         self.class_weight = class_weight

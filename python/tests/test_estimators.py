@@ -73,7 +73,8 @@ def test_codes_reconstruct_the_prepared_samples(coder, digits):
 
 def test_the_linear_classifier_is_there_if_it_decides(estimator, digits):
     model = estimator.fit(digits["X"], digits["few"])
-    if isinstance(model, (ssdl.Nearest, ssdl.LabelSpreading, ssdl.AutoSSDL, *BY_RESIDUALS)):
+    by_votes = (ssdl.Nearest, ssdl.Forest, ssdl.LabelSpreading, ssdl.AutoSSDL)
+    if isinstance(model, (*by_votes, *BY_RESIDUALS)):
         assert not hasattr(model, "coef_")
         assert not hasattr(model, "intercept_")
     else:

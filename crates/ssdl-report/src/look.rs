@@ -183,6 +183,10 @@ fn facts<T: Real>(model: &Model<T>) -> Vec<Fact> {
     if let Some(attachment) = model.attachment() {
         facts.push(Fact::new("new samples", joined(attachment.rule)));
     }
+    if let Some(trees) = model.decision().trees() {
+        let text = format!("labelled samples in the same leaves of {} trees vote", trees.n_trees());
+        facts.push(Fact::new("new samples", text));
+    }
     let stop = match report.iterations {
         0 => report.stop.to_string(),
         1 => format!("{} after 1 iteration", report.stop),
@@ -285,7 +289,7 @@ fn missing<T: Real>(subject: &Subject<'_, T>, inside: &Inside) -> Vec<String> {
         );
     }
     let model = subject.model;
-    if model.attachment().is_none() {
+    if model.attachment().is_none() && model.decision().trees().is_none() {
         missing.push(format!(
             "There are no neighbours to show: {} does not join new samples to training samples.",
             model.method()

@@ -28,6 +28,8 @@ pub enum Purpose {
     Weights = 9,
     /// Which units of a net are left out of a step.
     Dropout = 10,
+    /// What each tree of a forest sees.
+    Trees = 11,
 }
 
 /// The stream of `purpose` for `seed`.

@@ -186,7 +186,7 @@ impl Calibration {
     /// The logits of a verdict of this decision.
     #[must_use]
     pub fn logits<T: Real>(decision: &Decision<T>, verdict: &Verdict<T>) -> Matrix<f64> {
-        Self::logits_of(decision.voting().is_some(), verdict)
+        Self::logits_of(decision.gives_shares(), verdict)
     }
 
     fn logits_of<T: Real>(votes: bool, verdict: &Verdict<T>) -> Matrix<f64> {
@@ -218,7 +218,7 @@ impl Calibration {
 
     /// Replaces the probabilities of a verdict; the highest stays where the highest score is.
     pub fn apply<T: Real>(&self, decision: &Decision<T>, verdict: &mut Verdict<T>) {
-        self.apply_to(decision.voting().is_some(), verdict);
+        self.apply_to(decision.gives_shares(), verdict);
     }
 
     /// The same for scores that are `votes`, or not.

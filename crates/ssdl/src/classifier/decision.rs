@@ -1,4 +1,5 @@
-//! How classes are decided: by linear scores (with or without a softmax), by votes of training samples, or by class residuals.
+//! How classes are decided: by linear scores (with or without a softmax), by votes of training samples (near ones, or
+//! those in the same leaves of trees), or by class residuals.
 //!
 //! Only this file knows the kinds of decision. A new one gets its own file beside
 //! `vote.rs` and `residual.rs`, and its line in each method here.
@@ -7,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::forest::{Forest, SavedForest};
 use super::mixture::{self, Member, SavedMember};
 use super::softmax::softmax;
 use super::{LinearClassifier, Residual, Vote, Voters, memberships};
@@ -24,6 +26,7 @@ enum Kind<T> {
     Linear { classifier: LinearClassifier<T>, sharpness: f64 },
     Softmax(LinearClassifier<T>),
     Vote(Vote<T>),
+    Forest(Forest<T>),
     Residual(Residual),
     Mixture(Vec<Member<T>>),
 }
@@ -51,6 +54,8 @@ pub struct Coded<'a, T> {
     pub samples: &'a Matrix<T>,
     /// Their codes, $p\times M$; the prepared samples without atoms.
     pub codes: &'a Matrix<T>,
+    /// How long each was, where the last step of the preparation makes all of one length.
+    pub lengths: Option<&'a [T]>,
 }
 
 /// Scores and probabilities of a set of samples.
@@ -81,6 +86,12 @@ impl<T: Real> Decision<T> {
         Self(Kind::Vote(vote))
     }
 
+    /// By votes of the training samples in the same leaves of trees.
+    #[must_use]
+    pub fn forest(forest: Forest<T>) -> Self {
+        Self(Kind::Forest(forest))
+    }
+
     /// By how much of a sample the atoms of each class explain. The model must keep its training
     /// samples.
     #[must_use]
@@ -99,7 +110,7 @@ impl<T: Real> Decision<T> {
     pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
         match &self.0 {
             Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => Some(classifier),
-            Kind::Vote(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
+            Kind::Vote(_) | Kind::Forest(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
         }
     }
 
@@ -108,8 +119,23 @@ impl<T: Real> Decision<T> {
     pub fn voting(&self) -> Option<&Vote<T>> {
         match &self.0 {
             Kind::Vote(vote) => Some(vote),
-            Kind::Linear { .. } | Kind::Softmax(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
+            _ => None,
         }
+    }
+
+    /// The trees, where they decide.
+    #[must_use]
+    pub fn trees(&self) -> Option<&Forest<T>> {
+        match &self.0 {
+            Kind::Forest(forest) => Some(forest),
+            _ => None,
+        }
+    }
+
+    /// Whether scores are shares of votes.
+    #[must_use]
+    pub fn gives_shares(&self) -> bool {
+        matches!(self.0, Kind::Vote(_) | Kind::Forest(_))
     }
 
     /// The class of each atom, where their residuals decide.
@@ -117,7 +143,7 @@ impl<T: Real> Decision<T> {
     pub fn owners(&self) -> &[Option<usize>] {
         match &self.0 {
             Kind::Residual(residual) => &residual.class_of_atoms,
-            Kind::Linear { .. } | Kind::Softmax(_) | Kind::Vote(_) | Kind::Mixture(_) => &[],
+            _ => &[],
         }
     }
 
@@ -127,7 +153,7 @@ impl<T: Real> Decision<T> {
         match &self.0 {
             Kind::Linear { sharpness, .. } => Some(*sharpness),
             Kind::Residual(residual) => Some(residual.sharpness),
-            Kind::Softmax(_) | Kind::Vote(_) | Kind::Mixture(_) => None,
+            Kind::Softmax(_) | Kind::Vote(_) | Kind::Forest(_) | Kind::Mixture(_) => None,
         }
     }
 
@@ -150,6 +176,10 @@ impl<T: Real> Decision<T> {
             Kind::Vote(vote) => {
                 Verdict::of_shares(vote.judge(known.codes.as_ref(), known.labels, new.codes)?)
             }
+            Kind::Forest(forest) => {
+                let n_classes = known.labels.classes().len();
+                Verdict::of_shares(forest.judge(n_classes, new.codes, new.lengths))
+            }
             Kind::Residual(residual) => residual.judge(known.atoms, new),
             Kind::Mixture(members) => mixture::judge(members, known, new)?,
         })
@@ -164,9 +194,14 @@ impl<T: Real> Decision<T> {
             }
             Kind::Softmax(classifier) => judge_by_softmax(classifier, known.codes.as_ref()),
             Kind::Vote(vote) => Verdict::of_shares(vote.shares.clone()),
+            Kind::Forest(forest) => {
+                let n_classes = known.labels.classes().len();
+                Verdict::of_shares(forest.of_training(n_classes, known.codes.as_ref()))
+            }
             Kind::Residual(residual) => {
                 let samples = known.samples.unwrap_or(known.codes).as_ref();
-                residual.judge(known.atoms, &Coded { samples, codes: known.codes.as_ref() })
+                let codes = known.codes.as_ref();
+                residual.judge(known.atoms, &Coded { samples, codes, lengths: None })
             }
             Kind::Mixture(members) => mixture::of_training(members, known),
         }
@@ -181,13 +216,13 @@ impl<T: Real> Decision<T> {
             Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => {
                 classifier.weights.iter_columns().map(|w| sample.1[atom] * w[atom]).collect()
             }
-            Kind::Vote(_) | Kind::Mixture(_) => Vec::new(),
+            Kind::Vote(_) | Kind::Forest(_) | Kind::Mixture(_) => Vec::new(),
             Kind::Residual(residual) => residual.votes(known.atoms, sample, atom),
         }
     }
 
     /// The class that each atom (each feature, without atoms) supports most, and how strongly; empty
-    /// where training samples vote.
+    /// where training samples vote, and none where trees decide.
     #[must_use]
     pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
         match &self.0 {
@@ -198,6 +233,7 @@ impl<T: Real> Decision<T> {
                 mixture::on_codes(members).map_or_else(Vec::new, LinearClassifier::class_of_weights)
             }
             Kind::Vote(_) => Vec::new(),
+            Kind::Forest(forest) => vec![None; forest.n_features()],
             Kind::Residual(residual) => {
                 residual.class_of_atoms.iter().map(|class| class.map(|c| (c, 1.0))).collect()
             }
@@ -219,6 +255,7 @@ pub(crate) enum SavedDecision {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         weighted: bool,
     },
+    Forest(SavedForest),
     Residual {
         sharpness: f64,
         class_of_atoms: Vec<Option<usize>>,
@@ -239,6 +276,7 @@ impl<T: Real> Decision<T> {
             Kind::Vote(vote) => {
                 SavedDecision::Vote { voters: vote.voters, weighted: vote.weights.is_some() }
             }
+            Kind::Forest(forest) => SavedDecision::Forest(forest.saved()),
             Kind::Residual(residual) => SavedDecision::Residual {
                 sharpness: residual.sharpness,
                 class_of_atoms: residual.class_of_atoms.clone(),
@@ -260,6 +298,7 @@ impl<T: Real> Decision<T> {
                 let weights = vote.weights.iter().map(|list| ("vote_weights", Stored::List(list)));
                 std::iter::once(shares).chain(weights).collect()
             }
+            Kind::Forest(forest) => forest.stored(),
             Kind::Residual(_) => Vec::new(),
             Kind::Mixture(members) => mixture::stored(members),
         }
@@ -292,6 +331,12 @@ impl<T: Real> Decision<T> {
             }
             SavedDecision::Vote { .. } if n_atoms.is_some() => {
                 Err(source.refuse("it has atoms, but its samples vote"))
+            }
+            SavedDecision::Forest(_) if n_atoms.is_some() => {
+                Err(source.refuse("it has atoms, but its trees decide"))
+            }
+            SavedDecision::Forest(saved) => {
+                Forest::restore(*saved, source, labels, n_prepared).map(Self::forest)
             }
             SavedDecision::Vote { voters, weighted } => {
                 let kind = (*voters, *weighted);

@@ -21,10 +21,20 @@ pub(crate) fn without_blank<T: Real>(
         Matrix::from_fn(used.len(), matrix.columns(), |i, j| matrix.column(j)[used[i]])
     };
     let Given { graph, start, crew, seed, .. } = *given;
-    let (labels, weights) = (given.labels.clone(), given.weights.clone());
+    let (labels, weights, lengths) =
+        (given.labels.clone(), given.weights.clone(), given.lengths.clone());
     let samples = rows(&given.samples);
-    let mut learnt =
-        learn(&Given { samples, parked: None, labels, weights, graph, start, crew, seed })?;
+    let mut learnt = learn(&Given {
+        samples,
+        parked: None,
+        lengths,
+        labels,
+        weights,
+        graph,
+        start,
+        crew,
+        seed,
+    })?;
     if let Some(dictionary) = &mut learnt.dictionary {
         let mut atoms = Matrix::zeros(n, dictionary.atoms.columns());
         for (k, short) in dictionary.atoms.iter_columns().enumerate() {

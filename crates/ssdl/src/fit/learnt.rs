@@ -20,6 +20,8 @@ pub struct Given<'a, T> {
     pub samples: Matrix<T>,
     /// The samples in a file, with what was found while they were in memory.
     pub parked: Option<Parked<T>>,
+    /// How long each sample was, where the last step of the preparation has made all of one length.
+    pub lengths: Option<Vec<T>>,
     /// Their labels, where they have some; at least two classes.
     pub labels: Labels,
     /// How much each sample and each class counts in the classifier's loss; one each unless the user

@@ -1,12 +1,13 @@
 //! A choice among methods by labels hidden from them: the weighted mean of those that foretell them.
 //!
 //! SSDL-GA is strong where neighbours share their class, a linear classifier where classes are
-//! halves of space, label spreading where they are clouds of any shape. Which of these holds is seen
-//! on labels that are hidden in turn, from the same cold start for all.
+//! halves of space, label spreading where they are clouds of any shape, trees where single features act by
+//! thresholds. Which of these holds is seen on labels that are hidden in turn, from the same cold start for all.
 
+use super::any::AnyLearner;
 use super::hidden::{Foretold, Hidden, fewer, some_open};
 use super::logistic::Logistic;
-use super::{Description, LabelSpreading, Learner, SsdlGa, ssdl_ga};
+use super::{Description, Forest, LabelSpreading, Learner, SsdlGa, ssdl_ga};
 use crate::classifier::{
     Calibration, Decision, Expected, Member, MemberRule, Unlabelled, best, mixture_weights,
 };
@@ -35,7 +36,7 @@ const DESCRIPTION: Description = Description {
     link: "https://doi.org/10.1016/S0893-6080(05)80023-1",
     objective: r"\max_{w\ge0,\,\sum_mw_m=1}\ \sum_{i\text{ hidden}}\log\sum_mw_m\,p_m(y_i\mid x_i)",
     objective_text: "sum over hidden labels of log sum_m w_m p_m(label), by the weights w",
-    summary: "SSDL-GA, logistic regression and label spreading are fitted with labels hidden in turn. \
+    summary: "SSDL-GA, logistic regression, label spreading and a random forest are fitted with labels hidden in turn. \
 Their calibrated probabilities for the hidden samples give each a weight, and those with a weight decide \
 together. The safest choice for samples of which nothing is known; about five times the time of SSDL-GA.",
     coding: "none",
@@ -48,9 +49,13 @@ const RIDGE: f64 = 1.0;
 /// Neighbours of label spreading here; its own default has fewer, as in the paper's comparison.
 const N_NEIGHBORS: usize = 10;
 
-fn members() -> (SsdlGa, Logistic, LabelSpreading) {
-    let logistic = Logistic::new().ridge(RIDGE);
-    (SsdlGa::new(), logistic, LabelSpreading::new().n_neighbors(N_NEIGHBORS))
+fn members<T: Real>() -> [Box<dyn AnyLearner<T>>; 4] {
+    [
+        Box::new(SsdlGa::new()),
+        Box::new(Logistic::new().ridge(RIDGE)),
+        Box::new(LabelSpreading::new().n_neighbors(N_NEIGHBORS)),
+        Box::new(Forest::new()),
+    ]
 }
 
 impl Learner for Auto {
@@ -61,22 +66,19 @@ impl Learner for Auto {
     }
 
     fn bytes(&self, sizes: &Sizes) -> u64 {
-        let (first, second, third) = members();
-        let all = [first.bytes(sizes), second.bytes(sizes), third.bytes(sizes)];
-        all.into_iter().fold(0, u64::saturating_add)
+        // The same in both precisions: the sizes say which one it is.
+        members::<f64>().iter().fold(0, |sum, member| sum.saturating_add(member.bytes(sizes)))
     }
 
     /// Cost: `parts` and one fits of each member, those with hidden labels on at most 3,000 samples.
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
-        let (first, second, third) = members();
+        let members = members::<T>();
         let smaller = fewer(given);
         let shown = smaller.as_ref().unwrap_or(given);
         let hidden = Hidden::new(&shown.labels, self.parts, shown.seed);
-        let trials = [
-            tried(&first, shown, hidden.as_ref(), turns)?,
-            tried(&second, shown, hidden.as_ref(), turns)?,
-            tried(&third, shown, hidden.as_ref(), turns)?,
-        ];
+        let trials: Result<Vec<Option<Trial>>> =
+            members.iter().map(|member| tried(&**member, shown, hidden.as_ref(), turns)).collect();
+        let trials = trials?;
         let of_truth: Vec<Option<Vec<f64>>> =
             trials.iter().map(|trial| trial.as_ref().map(|trial| trial.of_truth.clone())).collect();
         let weights = mixture_weights(&of_truth);
@@ -85,24 +87,23 @@ impl Learner for Auto {
         let together_on_hidden = mean_of(weighed().map(|(trial, w)| (&trial.probabilities, w)));
         let doubt = together_on_hidden.and_then(|mean| guessing(&mean, &truth));
         doubt.iter().for_each(|sentence| turns.notice(sentence));
-        let chosen = |at: usize| {
-            let trial = trials[at].as_ref().filter(|_| weights[at] > 0.0);
-            trial.map(|trial| (weights[at], trial.calibration))
-        };
         let mut parts = Vec::new();
-        fitted(&first, given, chosen(0), turns, &mut parts)?;
-        fitted(&second, given, chosen(1), turns, &mut parts)?;
-        fitted(&third, given, chosen(2), turns, &mut parts)?;
-        let names = [
-            SsdlGa::DESCRIPTION.name,
-            Logistic::DESCRIPTION.name,
-            LabelSpreading::DESCRIPTION.name,
-        ];
-        let compared = names.iter().zip(&trials).zip(&weights).map(|((name, trial), &weight)| {
-            let accuracy = trial.as_ref().and_then(|trial| trial.accuracy);
-            let log_loss = trial.as_ref().and_then(Trial::log_loss);
-            Compared { method: (*name).to_owned(), accuracy, log_loss, weight }
-        });
+        for ((member, trial), &weight) in members.iter().zip(&trials).zip(&weights) {
+            if let Some(trial) = trial.as_ref().filter(|_| weight > 0.0) {
+                fitted(&**member, given, (weight, trial.calibration), turns, &mut parts)?;
+            }
+        }
+        let compared =
+            members.iter().zip(&trials).zip(&weights).map(|((member, trial), &weight)| {
+                let accuracy = trial.as_ref().and_then(|trial| trial.accuracy);
+                let log_loss = trial.as_ref().and_then(Trial::log_loss);
+                Compared {
+                    method: member.description().name.to_owned(),
+                    accuracy,
+                    log_loss,
+                    weight,
+                }
+            });
         let compared = compared.collect();
         let mut learnt = together(parts, compared);
         if learnt.calibration.is_none() {
@@ -134,8 +135,8 @@ impl Trial {
     }
 }
 
-fn tried<K: Learner, T: Real>(
-    method: &K,
+fn tried<T: Real>(
+    method: &dyn AnyLearner<T>,
     given: &Given<'_, T>,
     hidden: Option<&Hidden>,
     turns: &mut Turns<'_>,
@@ -183,17 +184,16 @@ struct Part<T> {
     calibration: Calibration,
 }
 
-/// Fits a member that has a weight. The first of them keeps its trace: its iterations are what there is
+/// Fits a member. The first of them keeps its trace: its iterations are what there is
 /// to watch.
-fn fitted<K: Learner, T: Real>(
-    method: &K,
+fn fitted<T: Real>(
+    method: &dyn AnyLearner<T>,
     given: &Given<'_, T>,
-    chosen: Option<(f64, Calibration)>,
+    (weight, calibration): (f64, Calibration),
     turns: &mut Turns<'_>,
     parts: &mut Vec<Part<T>>,
 ) -> Result<()> {
-    let Some((weight, calibration)) = chosen else { return Ok(()) };
-    let method = method.reduced(given);
+    let method = method.cut(&given.sizes(), &mut |_| {});
     let learnt = match parts.is_empty() {
         true => method.learn(given, turns)?,
         false => turns.aside(|turns| method.learn(given, turns))?,
@@ -239,11 +239,12 @@ fn together<T: Real>(mut parts: Vec<Part<T>>, compared: Vec<Compared>) -> Learnt
     }
     let members = parts.iter().filter_map(|part| {
         let decision = &part.learnt.decision;
-        let rule = match (decision.classifier(), decision.voting()) {
-            (Some(own), _) if part.learnt.dictionary.is_some() => MemberRule::Codes(own.clone()),
-            (Some(own), _) => MemberRule::Samples(own.clone()),
-            (None, Some(vote)) => MemberRule::Vote(vote.clone()),
-            (None, None) => return None,
+        let rule = match (decision.classifier(), decision.voting(), decision.trees()) {
+            (Some(own), ..) if part.learnt.dictionary.is_some() => MemberRule::Codes(own.clone()),
+            (Some(own), ..) => MemberRule::Samples(own.clone()),
+            (_, Some(vote), _) => MemberRule::Vote(vote.clone()),
+            (.., Some(trees)) => MemberRule::Forest(trees.clone()),
+            _ => return None,
         };
         Some(Member { weight: part.weight, calibration: part.calibration, rule })
     });

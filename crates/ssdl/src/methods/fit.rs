@@ -16,7 +16,7 @@ use crate::fit::{
 };
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
-use crate::samples::prepare::{Pipeline, StepChoice};
+use crate::samples::prepare::{Measured, Pipeline, StepChoice};
 use crate::samples::weights::{self, ClassWeight, Weights};
 use crate::{Error, Labels, Matrix, Real, Result, Samples, device, stop};
 
@@ -108,7 +108,7 @@ fn learn<T: Real>(
     let (samples, start, weights) = weigh(samples, options)?;
     check_labels(samples.labels(), watch)?;
     let (features, labels) = samples.into_parts();
-    let (preparation, samples) = prepared(features, &labels, options, watch)?;
+    let (preparation, (samples, lengths)) = prepared(features, &labels, options, watch)?;
     if stop::armed().is_set() {
         return Err(Error::Cancelled);
     }
@@ -116,8 +116,9 @@ fn learn<T: Real>(
     let graph = options.graph.as_deref().map(|graph| graph as &dyn Graph<T>);
     let start = start.as_deref();
     let crew = options.crew.as_deref();
+    let seed = options.seed;
     let mut given =
-        Given { samples, parked: None, labels, weights, graph, start, crew, seed: options.seed };
+        Given { samples, parked: None, lengths, labels, weights, graph, start, crew, seed };
     let knobs = &*knobs.cut(&given.sizes(), &mut |sentence| watch.notice(sentence));
     let sizes = given.sizes();
     if crew.is_some() && !knobs.can_be_in_parts() {
@@ -174,15 +175,15 @@ fn learn<T: Real>(
     Ok(model)
 }
 
-/// The preparation, known or fitted, and the prepared samples.
+/// The preparation, known or fitted, the prepared samples, and the lengths that it took from them.
 fn prepared<T: Real>(
     features: Matrix<T>,
     labels: &Labels,
     options: &FitOptions<T>,
     watch: &mut dyn Watch,
-) -> Result<(Pipeline<T>, Matrix<T>)> {
+) -> Result<(Pipeline<T>, Measured<T>)> {
     if let Some(known) = &options.preparation {
-        return Ok((known.clone(), known.apply(features)?));
+        return Ok((known.clone(), known.apply_measured(features)?));
     }
     let (image, seed) = (options.image, options.seed);
     let doubts = [
@@ -192,7 +193,7 @@ fn prepared<T: Real>(
     doubts.iter().flatten().for_each(|sentence| watch.notice(sentence));
     let chosen = preparation::is_auto(&options.prepare)
         .then(|| preparation::choose(&features, labels, image, seed));
-    Pipeline::fit(chosen.as_deref().unwrap_or(&options.prepare), features, image, seed)
+    Pipeline::fit_measured(chosen.as_deref().unwrap_or(&options.prepare), features, image, seed)
 }
 
 /// How scores become probabilities.

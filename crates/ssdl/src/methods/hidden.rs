@@ -78,6 +78,7 @@ impl Hidden {
             let part = Given {
                 samples: given.samples.clone(),
                 parked: None,
+                lengths: given.lengths.clone(),
                 labels: Labels::new(given.labels.classes().to_vec(), assigned)?,
                 weights: given.weights.without_classes(&out, &given.labels),
                 graph: given.graph,
@@ -134,6 +135,7 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     Some(Given {
         samples: given.held().select(&chosen),
         parked: None,
+        lengths: given.lengths.as_ref().map(|all| chosen.iter().map(|&j| all[j]).collect()),
         labels: given.labels.select(&chosen),
         weights: given.weights.select(&chosen),
         graph: given.graph.filter(|_| all),

@@ -8,6 +8,7 @@
 mod any;
 mod auto;
 mod fit;
+mod forest;
 mod graph_sc;
 mod hidden;
 mod jdl;
@@ -35,6 +36,7 @@ mod ussdl;
 
 pub use auto::Auto;
 pub use fit::FitOptions;
+pub use forest::Forest;
 pub use graph_sc::GraphSc;
 pub use jdl::Jdl;
 pub use ksvd::Ksvd;
@@ -91,6 +93,7 @@ pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
         registered::<LinearSvm, T>(),
         registered::<Ridge, T>(),
         registered::<Nearest, T>(),
+        registered::<Forest, T>(),
         registered::<LabelSpreading, T>(),
         registered::<SelfTraining, T>(),
     ]
@@ -107,14 +110,6 @@ pub trait Learner: Knobbed {
     /// Cuts knobs to what samples of these sizes allow, and reports each reduction.
     fn reduce(&mut self, sizes: &Sizes, notice: &mut dyn FnMut(&str)) {
         let _ = (sizes, notice);
-    }
-
-    /// The same with knobs cut to what these samples allow, silently.
-    #[must_use]
-    fn reduced<T: Real>(&self, given: &Given<'_, T>) -> Self {
-        let mut knobs = self.clone();
-        knobs.reduce(&given.sizes(), &mut |_| {});
-        knobs
     }
 
     /// Whether the weights of samples and classes act on the result, with these knobs. Where not, the

@@ -149,6 +149,11 @@ impl<T: Real> Model<T> {
                 (self.voters(vote.voters, None), seen.codes().select_columns(samples));
             return near(&vote.attachment, self.codes(), &voters, &new);
         }
+        if let Some(trees) = self.decision.trees() {
+            let of =
+                |&j: &usize| voters(trees.voters(seen.codes().column(j), seen.length(j)), None);
+            return Ok(samples.iter().map(of).collect());
+        }
         let Some(anchors) = seen.anchors() else {
             return Ok(vec![Vec::new(); samples.len()]);
         };
@@ -158,6 +163,9 @@ impl<T: Real> Model<T> {
 
     /// The neighbours of a training sample as if it were new: among all others.
     fn neighbours_of(&self, sample: usize) -> Result<Vec<Neighbour<T>>> {
+        if let Some(trees) = self.decision.trees() {
+            return Ok(voters(trees.voters_on_training(self.codes(), sample), Some(sample)));
+        }
         // Of a sample that is no landmark the model has only the code.
         let tied = self.tie.as_ref().zip(self.training());
         let (attachment, seen, others) = match (self.decision.voting(), tied) {
@@ -182,6 +190,14 @@ impl<T: Real> Model<T> {
         places.retain(|&place| Some(place) != without);
         places
     }
+}
+
+/// Training samples with their share of the votes, in proportion without one of them.
+fn voters<T: Real>(mut all: Vec<(usize, f64)>, without: Option<usize>) -> Vec<Neighbour<T>> {
+    all.retain(|&(sample, _)| Some(sample) != without);
+    let sum: f64 = all.iter().map(|(_, weight)| weight).sum();
+    let of = |(sample, weight): (usize, f64)| Neighbour { sample, weight: T::of(weight / sum) };
+    all.into_iter().map(of).collect()
 }
 
 /// Ties samples to some of the training samples.

@@ -317,6 +317,10 @@ impl<T: Real> Source<T> for Parts<'_> {
         Ok(self.numbers(name, &[len])?.to_vec())
     }
 
+    fn whole(&self, name: &str) -> Result<Vec<u32>> {
+        Ok(Parts::whole(self, name, None)?.to_vec())
+    }
+
     fn refuse(&self, reason: &str) -> Error {
         refuse(self.path, &reason)
     }

@@ -12,6 +12,8 @@ use crate::{Error, Matrix, Real, Result};
 #[derive(Clone, Debug)]
 pub struct Seen<T> {
     prepared: Matrix<T>,
+    /// How long each sample was before the preparation took its length.
+    lengths: Option<Vec<T>>,
     anchors: Option<Anchors<T>>,
     /// `None` without atoms: the prepared samples are the codes.
     codes: Option<Matrix<T>>,
@@ -30,12 +32,16 @@ impl<T: Real> Seen<T> {
         self.codes.as_ref().unwrap_or(&self.prepared)
     }
 
+    pub(super) fn length(&self, sample: usize) -> Option<T> {
+        self.lengths.as_ref().map(|all| all[sample])
+    }
+
     pub(super) fn anchors(&self) -> Option<&Anchors<T>> {
         self.anchors.as_ref()
     }
 
     fn coded(&self) -> Coded<'_, T> {
-        Coded { samples: &self.prepared, codes: self.codes() }
+        Coded { samples: &self.prepared, codes: self.codes(), lengths: self.lengths.as_deref() }
     }
 
     fn into_codes(self) -> Matrix<T> {
@@ -81,13 +87,13 @@ impl<T: Real> Model<T> {
 
     /// As [`Model::see`]; a device need not tell the training samples that nobody asks for.
     fn look(&self, raw: Matrix<T>, is_told: bool) -> Result<Seen<T>> {
-        let prepared = self.preparation.apply(raw)?;
+        let (prepared, lengths) = self.preparation.apply_measured(raw)?;
         if let Some((codes, anchors)) = self.look_elsewhere(&prepared, is_told) {
-            return Ok(Seen { prepared, anchors, codes: Some(codes) });
+            return Ok(Seen { prepared, lengths, anchors, codes: Some(codes) });
         }
         let anchors = self.anchors(&prepared)?;
         let codes = self.code_prepared(&prepared, anchors.as_ref());
-        Ok(Seen { prepared, anchors, codes })
+        Ok(Seen { prepared, lengths, anchors, codes })
     }
 
     /// Codes, and the training samples they were pulled to, in one pass on the device that is lent; `None`
@@ -145,7 +151,7 @@ impl<T: Real> Model<T> {
             return Err(Error::Graph("the samples were seen by a model with another graph".into()));
         }
         let codes = self.code_prepared(&seen.prepared, seen.anchors.as_ref());
-        Ok(Seen { prepared: seen.prepared.clone(), anchors: seen.anchors.clone(), codes })
+        Ok(Seen { codes, ..seen.clone() })
     }
 
     /// Predicts the classes of samples seen before.

@@ -28,6 +28,7 @@ pub(super) enum Numbers<'a> {
 impl<'a, T: Real> From<Stored<'a, T>> for Tensor<'a> {
     fn from(stored: Stored<'a, T>) -> Self {
         let (shape, values) = match stored {
+            Stored::Whole(values) => return Self::list(Numbers::Whole(values)),
             Stored::Matrix(Cow::Borrowed(matrix)) => {
                 (vec![matrix.columns(), matrix.rows()], Cow::Borrowed(matrix.as_slice()))
             }

@@ -28,7 +28,7 @@ fn residuals<T: Real>() {
     let decision = Decision::residual(residual);
     let known =
         Known { atoms: Some(&atoms), codes: &codes, samples: Some(&samples), labels: &labels };
-    let new = Coded { samples: &samples, codes: &codes };
+    let new = Coded { samples: &samples, codes: &codes, lengths: None };
     let verdict = decision.judge(&known, &new).unwrap();
     // First sample: a explains (1.9, 1.2, 0), b explains (0, 0, 0.5), c nothing.
     let expected = [2.0 * 5.0 - (3.61 + 1.44), 2.0 * 0.5 - 0.25, 0.0];
@@ -76,7 +76,7 @@ fn a_class_whose_atoms_give_the_sample_back_is_certain() {
     let codes = Matrix::from_fn(3, 1, |k, _| [1.0, 2.0, 0.0][k]);
     let samples = Matrix::of_product(atoms.view(), codes.view());
     let known = Known { atoms: Some(&atoms), codes: &codes, samples: None, labels: &labels };
-    let new = Coded { samples: &samples, codes: &codes };
+    let new = Coded { samples: &samples, codes: &codes, lengths: None };
     let verdict = Decision::residual(residual).judge(&known, &new).unwrap();
     assert_eq!(verdict.probabilities.column(0), [1.0, 0.0, 0.0]);
 }

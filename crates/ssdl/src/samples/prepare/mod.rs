@@ -28,7 +28,7 @@ mod unskew;
 pub use candidates::{are_alike, candidates};
 pub use choice::StepChoice;
 pub use layout::Layout;
-pub use pipeline::Pipeline;
+pub use pipeline::{Measured, Pipeline};
 pub use resize::resized;
 
 use std::fmt::Debug;

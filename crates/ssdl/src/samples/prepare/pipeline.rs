@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
+use super::scale::length_of;
 use super::{Kind, Layout, PreparationStep, StepChoice, Tensors, candidates, check_n_features};
 use crate::random::{self, Purpose};
 use crate::samples::check_features;
@@ -15,6 +16,9 @@ use crate::{Error, Matrix, Real, Result};
 const MAX_GROWTH: usize = 128;
 /// What the names of all tensors start with.
 const PREFIX: &str = "prepare.";
+
+/// Prepared samples, and how long each was if the last step made all of one length.
+pub type Measured<T> = (Matrix<T>, Option<Vec<T>>);
 
 /// Fitted preparation steps, applied in order.
 ///
@@ -52,6 +56,21 @@ impl<T: Real> Pipeline<T> {
         image: Option<[usize; 2]>,
         seed: u64,
     ) -> Result<(Self, Matrix<T>)> {
+        Self::fit_measured(plans, features, image, seed)
+            .map(|(fitted, (prepared, _))| (fitted, prepared))
+    }
+
+    /// As [`fit`](Pipeline::fit), with the lengths of [`apply_measured`](Pipeline::apply_measured).
+    ///
+    /// # Errors
+    /// The same.
+    #[inline(never)]
+    pub fn fit_measured(
+        plans: &[StepChoice],
+        features: Matrix<T>,
+        image: Option<[usize; 2]>,
+        seed: u64,
+    ) -> Result<(Self, Measured<T>)> {
         check_features(&features)?;
         let layout = Layout::new(features.rows(), image)?;
         // Without labels the first candidate is as much as can be known.
@@ -69,18 +88,19 @@ impl<T: Real> Pipeline<T> {
         features: Matrix<T>,
         layout: Layout,
         rng: &mut dyn Rng,
-    ) -> Result<(Self, Matrix<T>)> {
+    ) -> Result<(Self, Measured<T>)> {
         let mut pipeline = Self { layout, steps: Vec::with_capacity(plans.len()) };
-        let mut prepared = features;
+        let (mut prepared, mut lengths) = (features, None);
         for plan in plans {
             let step =
                 (Kind::named(plan.name())?.fit)(plan, &prepared, pipeline.layout_prepared(), rng)?;
             pipeline.add(step)?;
             if let Some(step) = pipeline.steps.last() {
+                lengths = lengths_before(step.plan(), &prepared);
                 prepared = step.apply(prepared)?;
             }
         }
-        Ok((pipeline, prepared))
+        Ok((pipeline, (prepared, lengths)))
     }
 
     fn add(&mut self, step: Arc<dyn PreparationStep<T>>) -> Result<()> {
@@ -103,9 +123,23 @@ impl<T: Real> Pipeline<T> {
     /// sample leaves the range of the number type.
     #[inline(never)]
     pub fn apply(&self, features: Matrix<T>) -> Result<Matrix<T>> {
+        self.apply_measured(features).map(|(prepared, _)| prepared)
+    }
+
+    /// As [`apply`](Pipeline::apply), with what the last step takes from each sample if it is `scale`: its length.
+    ///
+    /// # Errors
+    /// The same.
+    #[inline(never)]
+    pub fn apply_measured(&self, features: Matrix<T>) -> Result<Measured<T>> {
         check_n_features(self.layout.n_features(), &features)?;
         check_features(&features)?;
-        self.steps.iter().try_fold(features, |features, step| step.apply(features))
+        let (mut prepared, mut lengths) = (features, None);
+        for step in &self.steps {
+            lengths = lengths_before(step.plan(), &prepared);
+            prepared = step.apply(prepared)?;
+        }
+        Ok((prepared, lengths))
     }
 
     /// Features per raw sample.
@@ -212,6 +246,11 @@ impl<T: Real> Pipeline<T> {
     }
 }
 
+/// The length of each sample, where this step takes it.
+fn lengths_before<T: Real>(plan: &StepChoice, samples: &Matrix<T>) -> Option<Vec<T>> {
+    (plan.name() == "scale").then(|| samples.iter_columns().map(length_of).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,6 +344,23 @@ mod tests {
         assert!(pipeline.apply(Matrix::zeros(64, 0)).is_err());
         let step = &pipeline.steps()[0];
         assert!(matches!(step.apply(draw(63, 2, 6)), Err(Error::Shape { expected: 64, .. })));
+        Ok(())
+    }
+
+    #[test]
+    fn a_length_that_is_taken_last_can_be_given_back() -> Result<()> {
+        let raw = draw(3, 9, 7);
+        let all = plans(&["standardise", "scale=5"]);
+        let (pipeline, (prepared, lengths)) = Pipeline::fit_measured(&all, raw.clone(), None, 0)?;
+        let (plain, _) = Pipeline::fit(&all[..1], raw.clone(), None, 0)?;
+        let (again, same) = pipeline.apply_measured(raw.clone())?;
+        assert_eq!((&again, &same), (&prepared, &lengths));
+        let before = plain.apply(raw.clone())?;
+        let lengths = lengths.expect("the last step takes them");
+        for ((x, y), length) in prepared.iter_columns().zip(before.iter_columns()).zip(lengths) {
+            x.iter().zip(y).for_each(|(x, y)| assert!((x * length / 5.0 - y).abs() < 1e-12));
+        }
+        assert!(plain.apply_measured(raw)?.1.is_none());
         Ok(())
     }
 

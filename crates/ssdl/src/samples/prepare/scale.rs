@@ -56,20 +56,30 @@ impl<T: Real> PreparationStep<T> for Scale {
 
 /// Scales to this length; zeros stay zero.
 pub(super) fn set_length<T: Real>(x: &mut [T], length: f64) {
-    let squared = squared_norm(x);
-    // Outside these bounds squares of f64 values may have overflowed or vanished.
-    let (unit, squared) = if (1e-200..1e200).contains(&squared) {
-        (1.0, squared)
-    } else {
-        let peak = x.iter().fold(0.0, |peak: f64, value| peak.max(value.wide().abs()));
-        let unit = binary_unit(peak);
-        let in_units: Vec<f64> = x.iter().map(|value| value.wide() / unit).collect();
-        (unit, squared_norm(&in_units))
-    };
+    let (unit, squared) = in_units(x);
     if squared > 0.0 {
         let factor = length / squared.sqrt();
         x.iter_mut().for_each(|value| *value = T::of(value.wide() / unit * factor));
     }
+}
+
+/// The length of a sample; the largest number where that is larger.
+pub(super) fn length_of<T: Real>(x: &[T]) -> T {
+    let (unit, squared) = in_units(x);
+    T::of(unit * squared.sqrt()).min(T::max_value())
+}
+
+/// A unit, and the squared length in squares of it.
+fn in_units<T: Real>(x: &[T]) -> (f64, f64) {
+    let squared = squared_norm(x);
+    // Outside these bounds squares of f64 values may have overflowed or vanished.
+    if (1e-200..1e200).contains(&squared) {
+        return (1.0, squared);
+    }
+    let peak = x.iter().fold(0.0, |peak: f64, value| peak.max(value.wide().abs()));
+    let unit = binary_unit(peak);
+    let in_units: Vec<f64> = x.iter().map(|value| value.wide() / unit).collect();
+    (unit, squared_norm(&in_units))
 }
 
 #[cfg(test)]
@@ -92,6 +102,8 @@ mod tests {
         assert_eq!(scaled(vec![3.0, -4.0], 5.0), [3.0, -4.0]);
         assert_eq!(scaled(vec![3.0f32, -4.0], 10.0), [6.0, -8.0]);
         assert_eq!(scaled(vec![0.0, 0.0], 5.0), [0.0, 0.0]);
+        assert_eq!((length_of(&[3.0, -4.0]), length_of(&[0.0f32])), (5.0, 0.0));
+        assert_eq!(length_of(&[f32::MAX, f32::MAX]), f32::MAX);
     }
 
     #[test]
