@@ -12,7 +12,7 @@ use crate::table::{Digest, Row, processor};
 /// The paper's form of the methods that have another.
 const PAPER: &str = "voting=paper ridge=1";
 /// Knobs beside the defaults, so that every solver, graph and ending has its turn.
-const VARIANTS: &[(&str, &str)] = &[
+pub const VARIANTS: &[(&str, &str)] = &[
     ("ssdl-ga", "voting=paper ridge=1"),
     ("ssdl-ga", "coder=fista dictionary_update=fista active_points=frozen voting=paper ridge=1"),
     ("ssdl-ga", "coder=batches batch_size=100 dictionary_update=dual voting=paper ridge=1"),
@@ -33,6 +33,8 @@ const VARIANTS: &[(&str, &str)] = &[
     ("jdl", ""),
     ("ossdl", ""),
     ("lc-rlsdla", ""),
+    ("ksvd", ""),
+    ("ksvd", "update=exact-ksvd n_nonzero=4"),
     ("lc-ksvd", ""),
     ("lc-ksvd", "discrimination=0 exact=true n_nonzero=4"),
     ("sup-graph-dl", ""),

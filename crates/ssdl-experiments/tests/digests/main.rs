@@ -87,3 +87,11 @@ fn every_method_gives_the_same_bits_on_a_published_split_of_usps() {
         None => eprintln!("left out: SSDL_DATA does not name the folder of the data sets"),
     }
 }
+
+#[test]
+fn every_method_has_a_case() {
+    for method in ssdl::methods::all::<f64>() {
+        let name = method.describe().name;
+        assert!(cases::VARIANTS.iter().any(|(method, _)| *method == name), "{name}");
+    }
+}
