@@ -8,7 +8,7 @@ use ssdl::methods::{self, LcKsvd, SupGraphDl};
 use ssdl::prelude::*;
 use ssdl::{Labels, Matrix, Model, Real, Samples};
 
-const PEERS: [&str; 5] = ["jdl", "ossdl", "lc-rlsdla", "lc-ksvd", "sup-graph-dl"];
+const PEERS: [&str; 6] = ["jdl", "ossdl", "lc-rlsdla", "ksvd", "lc-ksvd", "sup-graph-dl"];
 
 /// A fit by name with small sizes, and its notices.
 fn watched<T: Real>(
