@@ -277,4 +277,36 @@ mod tests {
         let scores = trained(&samples, &labels, None).of_training(&samples);
         assert!(scores.iter_columns().all(|column| super::super::best(column) != 2));
     }
+
+    /// A file with numbers of the sizes asked for.
+    struct Zeros;
+
+    impl Source<f64> for Zeros {
+        fn matrix(&self, _: &str, rows: usize, columns: usize) -> Result<Matrix<f64>> {
+            Ok(Matrix::zeros(rows, columns))
+        }
+        fn list(&self, _: &str, len: usize) -> Result<Vec<f64>> {
+            Ok(vec![0.0; len])
+        }
+        fn whole(&self, _: &str) -> Result<Vec<u32>> {
+            Ok(Vec::new())
+        }
+        fn refuse(&self, reason: &str) -> Error {
+            Error::Samples(reason.to_owned())
+        }
+    }
+
+    #[test]
+    fn a_width_or_a_size_that_cannot_be_is_refused() {
+        let labels = Labels::from_names(&[Some("a"), Some("b"), None]);
+        let restored = |width: f64, n_support: usize| {
+            let saved = SavedKernel { width, n_support, lengths: true };
+            KernelClassifier::restore(saved, &Zeros, &labels, 4)
+        };
+        assert_eq!(restored(1.0, 2).expect("sound").saved().n_support, 2);
+        for width in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
+            assert!(restored(width, 2).is_err(), "{width}");
+        }
+        assert!(restored(1.0, 0).is_err() && restored(1.0, usize::MAX).is_err());
+    }
 }
