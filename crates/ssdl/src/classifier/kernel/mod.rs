@@ -195,10 +195,10 @@ mod tests {
     /// A cloud within another, told apart by length alone; one label in `every`.
     fn ring(n: usize, every: usize) -> (Matrix<f64>, Labels, Vec<usize>) {
         let mut rng = random::stream(4, Purpose::Noise);
-        let wide = |j: usize| if j % 2 == 0 { 1.0 } else { 3.0 };
+        let wide = |j: usize| if j.is_multiple_of(2) { 1.0 } else { 3.0 };
         let samples = Matrix::from_fn(6, n, |_, j| wide(j) * normal(&mut rng));
         let truth: Vec<usize> = (0..n).map(|j| j % 2).collect();
-        let assigned = (0..n).map(|j| (j / 2 % every == 0).then_some(truth[j])).collect();
+        let assigned = (0..n).map(|j| (j / 2).is_multiple_of(every).then_some(truth[j])).collect();
         (samples, Labels::new(vec!["in".into(), "out".into()], assigned).expect("sound"), truth)
     }
 

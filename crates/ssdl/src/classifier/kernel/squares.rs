@@ -214,10 +214,10 @@ mod tests {
         let found = whole.left_out((&values, &vectors), &within, ridge);
         for j in 0..12 {
             let (alpha, bias) = problem(Some(j)).solve(width, ridge).expect("definite");
-            for c in 0..3 {
+            for (c, bias) in bias.iter().enumerate() {
                 let others = (0..12).filter(|&i| i != j).zip(alpha.column(c));
                 let near = |i: usize| gauss(whole.squared.column(j)[i], width);
-                let score = bias[c] + others.map(|(i, a)| a * near(i)).sum::<f64>();
+                let score = bias + others.map(|(i, a)| a * near(i)).sum::<f64>();
                 let other = found.column(c)[j];
                 assert!((score - other).abs() < 1e-9, "{j} {c}: {score} {other}");
             }
