@@ -401,10 +401,10 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     r"""The mean of the methods that foretell hidden labels.
 
-    SSDL-GA, logistic regression, label spreading and a random forest are fitted with labels
-    hidden in turn. Their calibrated probabilities for the hidden samples give each a weight, and
-    those with a weight decide together. The safest choice for samples of which nothing is known;
-    about five times the time of SSDL-GA.
+    SSDL-GA, logistic regression, label spreading, a random forest and least squares with a
+    Gaussian kernel are fitted with labels hidden in turn. Their calibrated probabilities for the
+    hidden samples give each a weight, and those with a weight decide together. The safest choice
+    for samples of which nothing is known; about five times the time of SSDL-GA.
 
     .. math::
 

@@ -2,8 +2,8 @@
 //!
 //! $$p(x)=\sum_mw_mp_m(x),\qquad w\ge0,\ \sum_mw_m=1.$$
 //!
-//! Members see codes, prepared samples, the votes of training samples, or the leaves of trees; each kind occurs once
-//! at most.
+//! Members see codes, prepared samples, the votes of training samples, the leaves of trees, or distances to labelled
+//! samples; each kind occurs once at most.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decision::{Coded, Known, Verdict, judge_linearly};
 use super::forest::{Forest, SavedForest};
+use super::kernel::{KernelClassifier, SavedKernel};
 use super::{Calibration, LinearClassifier, SHARPNESS, Vote, Voters};
 use crate::graph::{Attachment, Rule};
 use crate::stored::{Source, Stored};
@@ -46,6 +47,8 @@ pub enum MemberRule<T> {
     Vote(Vote<T>),
     /// Trees on prepared samples.
     Forest(Forest<T>),
+    /// Distances between prepared samples.
+    Kernel(KernelClassifier<T>),
 }
 
 /// A member in the header of a model file.
@@ -70,6 +73,7 @@ enum SavedRule {
         recall: Option<f64>,
     },
     Trees(SavedForest),
+    Distances(SavedKernel),
 }
 
 /// The weights with the least log-loss for these probabilities of the true class (one row per member,
@@ -133,6 +137,9 @@ pub(super) fn judge<T: Real>(
                     let n_classes = known.labels.classes().len();
                     Verdict::of_shares(forest.judge(n_classes, new.samples, new.lengths))
                 }
+                MemberRule::Kernel(kernel) => {
+                    Verdict::of_scores(kernel.scores(new.samples, new.lengths))
+                }
             })
         })
         .collect();
@@ -150,6 +157,7 @@ pub(super) fn of_training<T: Real>(members: &[Member<T>], known: &Known<'_, T>) 
         MemberRule::Forest(forest) => {
             Verdict::of_shares(forest.of_training(known.labels.classes().len(), samples))
         }
+        MemberRule::Kernel(kernel) => Verdict::of_scores(kernel.of_training(samples)),
     });
     mean(members, verdicts.collect())
 }
@@ -205,6 +213,7 @@ pub(super) fn saved<T: Real>(members: &[Member<T>]) -> Vec<SavedMember> {
                 recall: vote.attachment.recall,
             },
             MemberRule::Forest(forest) => SavedRule::Trees(forest.saved()),
+            MemberRule::Kernel(kernel) => SavedRule::Distances(kernel.saved()),
         },
     };
     members.iter().map(of).collect()
@@ -230,6 +239,7 @@ pub(super) fn stored<T: Real>(members: &[Member<T>]) -> Vec<(&'static str, Store
                 }
             }
             MemberRule::Forest(forest) => all.extend(forest.stored()),
+            MemberRule::Kernel(kernel) => all.extend(kernel.stored()),
         }
     }
     all
@@ -275,6 +285,9 @@ pub(super) fn restore<T: Real>(
             }
             SavedRule::Trees(saved) => {
                 MemberRule::Forest(Forest::restore(*saved, source, labels, n_prepared)?)
+            }
+            SavedRule::Distances(saved) => {
+                MemberRule::Kernel(KernelClassifier::restore(*saved, source, labels, n_prepared)?)
             }
         };
         Ok(Member { weight: member.weight, calibration: member.calibration, rule })

@@ -1,5 +1,5 @@
 //! 5. From codes to classes: linear scores with active points and class memberships, votes of training
-//!    samples, trees, or class residuals. A [`Decision`] is the one that a model uses.
+//!    samples, trees, distances to labelled samples, or class residuals. A [`Decision`] is the one that a model uses.
 
 mod active;
 mod balance;
@@ -8,6 +8,7 @@ mod calibration;
 mod decision;
 pub(crate) mod diffusion;
 mod forest;
+mod kernel;
 mod knobs;
 mod left_out;
 pub mod margin;
@@ -34,6 +35,7 @@ pub use calibration::{Calibration, Expected, Unlabelled};
 pub(crate) use decision::SavedDecision;
 pub use decision::{Coded, Decision, Known, Verdict};
 pub use forest::{Forest, Growth};
+pub use kernel::KernelClassifier;
 pub use knobs::{MarginKnobs, MarginSetters, Voting};
 pub use left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 pub use membership::{Shares, best, memberships};

@@ -14,7 +14,7 @@ const MAX_SAMPLES: usize = 4096;
 ///
 /// By products in double precision after centring: an error of about $10^{-15}$ of the squared
 /// lengths, and what could be rounding alone is zero. Memory $O(n(N+M))$ and a tile per thread.
-pub(super) fn each_query<T: Real, R: Send>(
+pub(crate) fn each_query<T: Real, R: Send>(
     references: &Matrix<T>,
     queries: &Matrix<T>,
     act: impl Fn(usize, &[f64]) -> R + Sync,

@@ -24,6 +24,7 @@ pub mod within_classes;
 
 pub use attachment::{Anchors, Attachment, Rule};
 pub use by_class::ByClass;
+pub(crate) use distances::each_query;
 pub use equal::Equal;
 pub use expressive::Expressive;
 pub use given::Given;

@@ -12,6 +12,7 @@ mod forest;
 mod graph_sc;
 mod hidden;
 mod jdl;
+mod kernel;
 mod ksvd;
 mod label_spreading;
 mod lc_ksvd;

@@ -282,7 +282,8 @@ fn range(ends: &[u32], at: usize) -> std::ops::Range<usize> {
     start..ends[at] as usize
 }
 
-fn lengthen<T: Real>(x: &mut [T], length: T) {
+/// Gives a prepared sample its length back.
+pub(super) fn lengthen<T: Real>(x: &mut [T], length: T) {
     let long = |value: T| T::of(value.wide() * length.wide());
     x.iter_mut().for_each(|value| *value = long(*value).max(T::min_value()).min(T::max_value()));
 }

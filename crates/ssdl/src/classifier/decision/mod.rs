@@ -1,19 +1,17 @@
 //! How classes are decided: by linear scores (with or without a softmax), by votes of training samples (near ones, or
-//! those in the same leaves of trees), or by class residuals.
+//! those in the same leaves of trees), by distances to labelled samples, or by class residuals.
 //!
-//! Only this file knows the kinds of decision. A new one gets its own file beside
-//! `vote.rs` and `residual.rs`, and its line in each method here.
+//! Only this folder knows the kinds of decision. A new one gets its own file beside
+//! `vote.rs` and `residual.rs`, and its line in each method here and in `saved.rs`.
 
-use std::borrow::Cow;
+mod saved;
 
-use serde::{Deserialize, Serialize};
-
-use super::forest::{Forest, SavedForest};
-use super::mixture::{self, Member, SavedMember};
+pub(crate) use self::saved::SavedDecision;
+use super::forest::Forest;
+use super::kernel::KernelClassifier;
+use super::mixture::{self, Member};
 use super::softmax::softmax;
-use super::{LinearClassifier, Residual, Vote, Voters, memberships};
-use crate::graph::Attachment;
-use crate::stored::{Source, Stored};
+use super::{LinearClassifier, Residual, SHARPNESS, Vote, memberships};
 use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
 
@@ -27,6 +25,7 @@ enum Kind<T> {
     Softmax(LinearClassifier<T>),
     Vote(Vote<T>),
     Forest(Forest<T>),
+    Kernel(KernelClassifier<T>),
     Residual(Residual),
     Mixture(Vec<Member<T>>),
 }
@@ -92,6 +91,12 @@ impl<T: Real> Decision<T> {
         Self(Kind::Forest(forest))
     }
 
+    /// By distances to labelled samples.
+    #[must_use]
+    pub fn kernel(kernel: KernelClassifier<T>) -> Self {
+        Self(Kind::Kernel(kernel))
+    }
+
     /// By how much of a sample the atoms of each class explain. The model must keep its training
     /// samples.
     #[must_use]
@@ -110,7 +115,7 @@ impl<T: Real> Decision<T> {
     pub fn classifier(&self) -> Option<&LinearClassifier<T>> {
         match &self.0 {
             Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => Some(classifier),
-            Kind::Vote(_) | Kind::Forest(_) | Kind::Residual(_) | Kind::Mixture(_) => None,
+            _ => None,
         }
     }
 
@@ -128,6 +133,15 @@ impl<T: Real> Decision<T> {
     pub fn trees(&self) -> Option<&Forest<T>> {
         match &self.0 {
             Kind::Forest(forest) => Some(forest),
+            _ => None,
+        }
+    }
+
+    /// The scores by distances, where they decide.
+    #[must_use]
+    pub fn distances(&self) -> Option<&KernelClassifier<T>> {
+        match &self.0 {
+            Kind::Kernel(kernel) => Some(kernel),
             _ => None,
         }
     }
@@ -153,6 +167,7 @@ impl<T: Real> Decision<T> {
         match &self.0 {
             Kind::Linear { sharpness, .. } => Some(*sharpness),
             Kind::Residual(residual) => Some(residual.sharpness),
+            Kind::Kernel(_) => Some(SHARPNESS),
             Kind::Softmax(_) | Kind::Vote(_) | Kind::Forest(_) | Kind::Mixture(_) => None,
         }
     }
@@ -180,6 +195,7 @@ impl<T: Real> Decision<T> {
                 let n_classes = known.labels.classes().len();
                 Verdict::of_shares(forest.judge(n_classes, new.codes, new.lengths))
             }
+            Kind::Kernel(kernel) => Verdict::of_scores(kernel.scores(new.codes, new.lengths)),
             Kind::Residual(residual) => residual.judge(known.atoms, new),
             Kind::Mixture(members) => mixture::judge(members, known, new)?,
         })
@@ -198,6 +214,7 @@ impl<T: Real> Decision<T> {
                 let n_classes = known.labels.classes().len();
                 Verdict::of_shares(forest.of_training(n_classes, known.codes.as_ref()))
             }
+            Kind::Kernel(kernel) => Verdict::of_scores(kernel.of_training(known.codes.as_ref())),
             Kind::Residual(residual) => {
                 let samples = known.samples.unwrap_or(known.codes).as_ref();
                 let codes = known.codes.as_ref();
@@ -208,7 +225,7 @@ impl<T: Real> Decision<T> {
     }
 
     /// What one atom (one feature, without atoms) adds to the score of each class in a sample, given as
-    /// its prepared features and its code; empty where training samples vote or several decide. The votes of all atoms
+    /// its prepared features and its code; empty where training samples vote, distances or several decide. The votes of all atoms
     /// and the bias sum to the scores.
     #[must_use]
     pub fn votes(&self, known: &Known<'_, T>, sample: (&[T], &[T]), atom: usize) -> Vec<T> {
@@ -216,13 +233,13 @@ impl<T: Real> Decision<T> {
             Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => {
                 classifier.weights.iter_columns().map(|w| sample.1[atom] * w[atom]).collect()
             }
-            Kind::Vote(_) | Kind::Forest(_) | Kind::Mixture(_) => Vec::new(),
+            Kind::Vote(_) | Kind::Forest(_) | Kind::Kernel(_) | Kind::Mixture(_) => Vec::new(),
             Kind::Residual(residual) => residual.votes(known.atoms, sample, atom),
         }
     }
 
     /// The class that each atom (each feature, without atoms) supports most, and how strongly; empty
-    /// where training samples vote, and none where trees decide.
+    /// where training samples vote, and none where trees or distances decide.
     #[must_use]
     pub fn class_of_atoms(&self) -> Vec<Option<(usize, f64)>> {
         match &self.0 {
@@ -234,130 +251,9 @@ impl<T: Real> Decision<T> {
             }
             Kind::Vote(_) => Vec::new(),
             Kind::Forest(forest) => vec![None; forest.n_features()],
+            Kind::Kernel(kernel) => vec![None; kernel.n_features()],
             Kind::Residual(residual) => {
                 residual.class_of_atoms.iter().map(|class| class.map(|c| (c, 1.0))).collect()
-            }
-        }
-    }
-}
-
-/// A decision in the header of a model file; its numbers are stored beside the header.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "kebab-case")]
-pub(crate) enum SavedDecision {
-    Linear {
-        sharpness: f64,
-    },
-    Softmax,
-    Vote {
-        voters: Voters,
-        /// Whether votes count differently.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        weighted: bool,
-    },
-    Forest(SavedForest),
-    Residual {
-        sharpness: f64,
-        class_of_atoms: Vec<Option<usize>>,
-        #[serde(default)]
-        cost: f64,
-    },
-    Mixture {
-        members: Vec<SavedMember>,
-    },
-}
-
-impl<T: Real> Decision<T> {
-    /// The part for the header.
-    pub(crate) fn saved(&self) -> SavedDecision {
-        match &self.0 {
-            Kind::Linear { sharpness, .. } => SavedDecision::Linear { sharpness: *sharpness },
-            Kind::Softmax(_) => SavedDecision::Softmax,
-            Kind::Vote(vote) => {
-                SavedDecision::Vote { voters: vote.voters, weighted: vote.weights.is_some() }
-            }
-            Kind::Forest(forest) => SavedDecision::Forest(forest.saved()),
-            Kind::Residual(residual) => SavedDecision::Residual {
-                sharpness: residual.sharpness,
-                class_of_atoms: residual.class_of_atoms.clone(),
-                cost: residual.cost,
-            },
-            Kind::Mixture(members) => SavedDecision::Mixture { members: mixture::saved(members) },
-        }
-    }
-
-    /// The numbers.
-    pub(crate) fn stored(&self) -> Vec<(&'static str, Stored<'_, T>)> {
-        match &self.0 {
-            Kind::Linear { classifier, .. } | Kind::Softmax(classifier) => vec![
-                ("weights", Stored::Matrix(Cow::Borrowed(&classifier.weights))),
-                ("bias", Stored::List(&classifier.bias)),
-            ],
-            Kind::Vote(vote) => {
-                let shares = ("shares", Stored::Matrix(Cow::Borrowed(&vote.shares)));
-                let weights = vote.weights.iter().map(|list| ("vote_weights", Stored::List(list)));
-                std::iter::once(shares).chain(weights).collect()
-            }
-            Kind::Forest(forest) => forest.stored(),
-            Kind::Residual(_) => Vec::new(),
-            Kind::Mixture(members) => mixture::stored(members),
-        }
-    }
-
-    /// From a file whose header holds `saved`, for codes of $p$ coefficients (`None`: no atoms).
-    pub(crate) fn restore(
-        saved: &SavedDecision,
-        source: &dyn Source<T>,
-        labels: &Labels,
-        (n_atoms, n_codes, n_prepared): (Option<usize>, usize, usize),
-        attachment: impl FnOnce(usize) -> Result<Attachment<T>>,
-    ) -> Result<Self> {
-        let n_classes = labels.classes().len();
-        let sound = |sharpness: f64| {
-            let fits = sharpness.is_finite() && sharpness >= 1.0;
-            fits.then_some(sharpness).ok_or_else(|| source.refuse("its sharpness is out of range"))
-        };
-        match saved {
-            SavedDecision::Linear { sharpness } => {
-                let sharpness = sound(*sharpness)?;
-                let weights = source.matrix("weights", n_codes, n_classes)?;
-                let bias = source.list("bias", n_classes)?;
-                Ok(Self::linear(LinearClassifier { weights, bias }, sharpness))
-            }
-            SavedDecision::Softmax => {
-                let weights = source.matrix("weights", n_codes, n_classes)?;
-                let bias = source.list("bias", n_classes)?;
-                Ok(Self::softmax(LinearClassifier { weights, bias }))
-            }
-            SavedDecision::Vote { .. } if n_atoms.is_some() => {
-                Err(source.refuse("it has atoms, but its samples vote"))
-            }
-            SavedDecision::Forest(_) if n_atoms.is_some() => {
-                Err(source.refuse("it has atoms, but its trees decide"))
-            }
-            SavedDecision::Forest(saved) => {
-                Forest::restore(*saved, source, labels, n_prepared).map(Self::forest)
-            }
-            SavedDecision::Vote { voters, weighted } => {
-                let kind = (*voters, *weighted);
-                Vote::restore(kind, source, labels, attachment).map(Self::vote)
-            }
-            SavedDecision::Mixture { members } => {
-                mixture::restore(members, source, labels, (n_codes, n_prepared)).map(Self::mixture)
-            }
-            SavedDecision::Residual { sharpness, class_of_atoms, cost } => {
-                let (sharpness, cost) = (sound(*sharpness)?, *cost);
-                if !(cost.is_finite() && cost >= 0.0) {
-                    return Err(source.refuse("its cost of codes is out of range"));
-                }
-                if n_atoms != Some(class_of_atoms.len()) {
-                    return Err(source.refuse("its classes of atoms do not match its atoms"));
-                }
-                if class_of_atoms.iter().flatten().any(|&class| class >= n_classes) {
-                    return Err(source.refuse("an atom belongs to a class that it does not name"));
-                }
-                let class_of_atoms = class_of_atoms.clone();
-                Ok(Self::residual(Residual { class_of_atoms, n_classes, sharpness, cost }))
             }
         }
     }
@@ -367,6 +263,11 @@ impl<T: Real> Verdict<T> {
     /// Shares of the classes are both scores and probabilities.
     pub(super) fn of_shares(shares: Matrix<T>) -> Self {
         Self { probabilities: shares.clone(), scores: shares }
+    }
+
+    /// Memberships of scores that have no sharpness of their own.
+    pub(super) fn of_scores(scores: Matrix<T>) -> Self {
+        Self { probabilities: memberships(&scores, SHARPNESS), scores }
     }
 }
 
