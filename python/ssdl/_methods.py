@@ -404,7 +404,7 @@ class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
     SSDL-GA, logistic regression, label spreading, a random forest and least squares with a
     Gaussian kernel are fitted with labels hidden in turn. Their calibrated probabilities for the
     hidden samples give each a weight, and those with a weight decide together. The safest choice
-    for samples of which nothing is known; about five times the time of SSDL-GA.
+    for samples of which nothing is known; about six times the time of SSDL-GA.
 
     .. math::
 

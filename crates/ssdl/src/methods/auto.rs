@@ -40,7 +40,7 @@ const DESCRIPTION: Description = Description {
     summary: "SSDL-GA, logistic regression, label spreading, a random forest and least \
 squares with a Gaussian kernel are fitted with labels hidden in turn. \
 Their calibrated probabilities for the hidden samples give each a weight, and those with a weight decide \
-together. The safest choice for samples of which nothing is known; about five times the time of SSDL-GA.",
+together. The safest choice for samples of which nothing is known; about six times the time of SSDL-GA.",
     coding: "none",
     published: &[],
     ..ssdl_ga::DESCRIPTION
