@@ -14,7 +14,7 @@ struct Keeping {
 
 /// Where little is needed, all of it is used again and again.
 const ALL: Keeping = Keeping { large: 32 << 20, rest: 256 << 20 };
-/// Before it is known how much is needed.
+/// In between, and before it is known how much is needed.
 const SMALL: Keeping = Keeping { large: 2 << 20, rest: 4 << 20 };
 /// Where much is needed, what is freed goes back.
 const NOTHING: Keeping = Keeping { large: 256 << 10, rest: 256 << 10 };

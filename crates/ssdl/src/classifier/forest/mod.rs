@@ -3,9 +3,9 @@
 //! $$F(x)=\frac1T\sum_t\frac1{|\ell_t(x)|}\sum_{j\in\ell_t(x)}y_j,$$
 //!
 //! with $\ell_t(x)$ the labels drawn for tree $t$ in the leaf of $x$: a mean of labels, in which a label counts by how
-//! often its sample and the new one fall together. A label is drawn as often as it counts. Trees ask for one feature at a time, whether it is above a threshold. So the
-//! scale of features and their tails mean nothing to them, while the length that a preparation takes from a
-//! sample means much: they see samples with their length given back ([`Coded::lengths`](super::Coded)).
+//! often its sample and the new one fall together. A label is drawn as often as it counts. Trees ask for one feature at
+//! a time, whether it is above a threshold. So the scale of features and their tails mean nothing to them, while the
+//! length that a preparation takes from a sample means much: they see samples with their length given back ([`Coded::lengths`](super::Coded)).
 
 mod grow;
 
@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use self::grow::{Ground, Grown, ranks};
+use crate::samples::prepare::lengthen;
 use crate::stored::{Source, Stored};
 use crate::threads::Loops;
 use crate::{Labels, Matrix, Real, Result};
@@ -280,12 +281,6 @@ impl Walk {
 fn range(ends: &[u32], at: usize) -> std::ops::Range<usize> {
     let start = at.checked_sub(1).map_or(0, |before| ends[before] as usize);
     start..ends[at] as usize
-}
-
-/// Gives a prepared sample its length back.
-pub(super) fn lengthen<T: Real>(x: &mut [T], length: T) {
-    let long = |value: T| T::of(value.wide() * length.wide());
-    x.iter_mut().for_each(|value| *value = long(*value).max(T::min_value()).min(T::max_value()));
 }
 
 #[cfg(test)]

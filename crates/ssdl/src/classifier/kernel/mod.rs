@@ -15,9 +15,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use self::squares::{Problem, some_of};
-use super::forest::lengthen;
 use crate::graph::each_query;
 use crate::matrix::axpy;
+use crate::samples::prepare::lengthen;
 use crate::stored::{Source, Stored};
 use crate::{Error, Labels, Matrix, Real, Result};
 

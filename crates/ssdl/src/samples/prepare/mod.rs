@@ -30,6 +30,7 @@ pub use choice::StepChoice;
 pub use layout::Layout;
 pub use pipeline::{Measured, Pipeline};
 pub use resize::resized;
+pub(crate) use scale::lengthen;
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -69,6 +69,12 @@ pub(super) fn length_of<T: Real>(x: &[T]) -> T {
     T::of(unit * squared.sqrt()).min(T::max_value())
 }
 
+/// Multiplies a sample by the length that the step has taken from it; within what its type can hold.
+pub(crate) fn lengthen<T: Real>(x: &mut [T], length: T) {
+    let long = |value: T| T::of(value.wide() * length.wide());
+    x.iter_mut().for_each(|value| *value = long(*value).max(T::min_value()).min(T::max_value()));
+}
+
 /// A unit, and the squared length in squares of it.
 fn in_units<T: Real>(x: &[T]) -> (f64, f64) {
     let squared = squared_norm(x);
