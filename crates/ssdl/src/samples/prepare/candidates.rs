@@ -4,7 +4,7 @@
 //! (`fit/preparation.rs`).
 
 use super::StepChoice;
-use super::unskew::long_tail;
+use super::unskew::{is_skewed, long_tail};
 use crate::{Matrix, Real, order};
 
 /// Features whose ranges differ by more than this are not of one kind.
@@ -16,6 +16,16 @@ const FEW: usize = 10;
 const SEVERAL: usize = 16;
 /// Smallest side of an image with gradients worth looking at.
 const MIN_SIDE: usize = 8;
+/// Cells of gradients to a side, about.
+const CELLS: usize = 8;
+/// Pixels of a cell, at least.
+const MIN_CELL: usize = 4;
+/// Samples for each direction whose length is to be known: with fewer, noise is stretched as much as what tells
+/// classes apart.
+const SAMPLES_PER_DIRECTION: usize = 5;
+/// Directions, at most; and fewer than these leave too little of an image.
+const MAX_DIRECTIONS: usize = 150;
+const MIN_DIRECTIONS: usize = 20;
 
 /// Preparations for these samples (`n_features × n_samples`): each a list of steps.
 #[must_use]
@@ -23,18 +33,47 @@ pub fn candidates<T: Real>(
     features: &Matrix<T>,
     image: Option<[usize; 2]>,
 ) -> Vec<Vec<StepChoice>> {
-    let texts: Vec<&[&str]> = match image {
-        Some([height, width]) if height.min(width) >= MIN_SIDE => vec![
-            &["scale=5"],
-            &["gradients=9/4/2", "scale=5"],
-            &["deskew", "gradients=9/4/2", "scale=5"],
-            &["logarithm", "scale=5"],
-        ],
-        Some(_) => vec![&["scale=5"]],
-        None => of_table(features),
+    let texts = match image {
+        Some(image) => of_image(image, features.columns()),
+        None => of_table(features).into_iter().map(owned).collect(),
     };
-    let read = |texts: &[&str]| texts.iter().filter_map(|text| text.parse().ok()).collect();
+    let read = |texts: Vec<String>| texts.iter().filter_map(|text| text.parse().ok()).collect();
     texts.into_iter().map(read).collect()
+}
+
+fn owned(steps: &[&str]) -> Vec<String> {
+    steps.iter().map(|&step| step.to_owned()).collect()
+}
+
+/// Pixels; strokes and edges, upright or as they are; light that varies, taken out of each pixel, and out of
+/// the directions that the light makes the longest.
+fn of_image([height, width]: [usize; 2], n_samples: usize) -> Vec<Vec<String>> {
+    let side = height.min(width);
+    let pixels = owned(&["scale=5"]);
+    if side < MIN_SIDE {
+        return vec![pixels];
+    }
+    let gradients = gradients([height, width]);
+    let upright = [owned(&["deskew"]), gradients.clone()].concat();
+    let mut found = vec![pixels, gradients, upright, owned(&["logarithm", "scale=5"])];
+    let count = (n_samples / SAMPLES_PER_DIRECTION).min(height * width / 2).min(MAX_DIRECTIONS);
+    if count >= MIN_DIRECTIONS {
+        let directions = format!("pca={count}");
+        found.push(owned(&["logarithm", &directions, "standardise", "scale=5"]));
+    }
+    found
+}
+
+/// Histograms of gradients in about eight cells to a side, of at least four pixels: small images are enlarged.
+fn gradients([height, width]: [usize; 2]) -> Vec<String> {
+    let side = height.min(width);
+    let (larger, side) = match side < 2 * MIN_SIDE {
+        true => (Some(format!("resize={}x{}", 2 * height, 2 * width)), 2 * side),
+        false => (None, side),
+    };
+    let cell = (side / CELLS).max(MIN_CELL);
+    let histograms = format!("gradients=12/{cell}/3/signed");
+    larger.into_iter().chain([histograms]).chain(owned(&["power=0.5", "scale=5"])).collect()
 }
 
 fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
@@ -55,13 +94,30 @@ fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
         (false, _) => vec![&["standardise", "scale=5"]],
     };
     if tails {
-        found.push(if features.rows() < FEW {
-            &["unskew", "standardise", "lift=5"]
-        } else {
-            &["unskew", "standardise", "scale=5"]
-        });
+        let first = most_are_skewed(features);
+        let unskewed: &[&str] = match (features.rows(), first) {
+            (..FEW, _) => &["unskew", "standardise", "lift=5"],
+            (..SEVERAL, true) => &["unskew", "standardise", "lift=5", "scale=5"],
+            _ => &["unskew", "standardise", "scale=5"],
+        };
+        // A few labels hardly show what it is worth to see amounts and counts by their order of magnitude.
+        found.insert(if first { 0 } else { found.len() }, unskewed);
     }
     found
+}
+
+/// Whether more than half of the features have a tail on one side. Where as many end at the same value, that
+/// is the end of a scale, as for pixels and marks: what is rare there is no order of magnitude away.
+fn most_are_skewed<T: Real>(features: &Matrix<T>) -> bool {
+    let ends: Vec<(f64, f64)> = ends(features).collect();
+    let varying = || (0..ends.len()).filter(|&i| ends[i].1 > ends[i].0);
+    let n_varying = varying().count();
+    let n_skewed = varying().filter(|&i| is_skewed(features, i)).count();
+    let mut tops: Vec<f64> = varying().map(|i| ends[i].1).collect();
+    order::ascending(&mut tops);
+    let most = n_varying / 2;
+    let have_one_end = tops.windows(most + 1).any(|some| some[0] == some[most]);
+    n_skewed > most && !have_one_end
 }
 
 /// Whether zero means the same for all, as for lengths and counts: then the direction of a raw sample says
@@ -84,15 +140,15 @@ pub fn are_alike<T: Real>(features: &Matrix<T>) -> bool {
 
 /// The range of each feature that is not constant.
 fn ranges<T: Real>(features: &Matrix<T>) -> Vec<f64> {
-    (0..features.rows())
-        .map(|i| {
-            let values = features.iter_columns().map(|column| column[i].wide());
-            let (low, high) =
-                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-            high - low
-        })
-        .filter(|range| *range > 0.0)
-        .collect()
+    ends(features).map(|(low, high)| high - low).filter(|range| *range > 0.0).collect()
+}
+
+/// The smallest and the largest value of each feature.
+fn ends<T: Real>(features: &Matrix<T>) -> impl Iterator<Item = (f64, f64)> {
+    (0..features.rows()).map(|i| {
+        let values = features.iter_columns().map(|column| column[i].wide());
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)))
+    })
 }
 
 #[cfg(test)]

@@ -92,17 +92,44 @@ impl<T: Real> PreparationStep<T> for Unskew<T> {
 
 /// Median and scale of a feature with a long tail.
 pub(super) fn long_tail<T: Real>(features: &Matrix<T>, feature: usize) -> Option<(f64, f64)> {
-    let step = features.columns().div_ceil(MAX_SAMPLES).max(1);
-    let mut values: Vec<f64> =
-        (0..features.columns()).step_by(step).map(|j| features.column(j)[feature].wide()).collect();
-    order::ascending(&mut values);
-    let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
-    let median = at(0.5);
-    // A feature that is mostly one value has no spread between its quartiles: look further out.
-    let reach = |share: f64| (at(1.0 - share) - at(share)) / 2.0;
-    let scale = [0.25, 0.1, 0.05, 0.02].into_iter().map(reach).find(|&reach| reach > 0.0)?;
-    let far = (at(0.99) - median).max(median - at(0.01));
-    (scale.is_finite() && far.is_finite() && far > LONG * scale).then_some((median, scale))
+    let reach = Reach::of(features, feature)?;
+    let far = reach.below.max(reach.above);
+    (far.is_finite() && far > LONG * reach.scale).then_some((reach.median, reach.scale))
+}
+
+/// Whether a feature has a long tail on one side alone, as amounts and counts have.
+pub(super) fn is_skewed<T: Real>(features: &Matrix<T>, feature: usize) -> bool {
+    Reach::of(features, feature).is_some_and(|Reach { scale, below, above, .. }| {
+        let (short, far) = (below.min(above), below.max(above));
+        far.is_finite() && far > LONG * scale && short <= LONG * scale && 2.0 * short < far
+    })
+}
+
+/// How far a feature reaches.
+struct Reach {
+    median: f64,
+    /// Half the distance between the quartiles, or the nearest quantiles that differ.
+    scale: f64,
+    /// From the first hundredth to the median, and from there to the last.
+    below: f64,
+    above: f64,
+}
+
+impl Reach {
+    /// `None` for a feature that is nearly always the same.
+    fn of<T: Real>(features: &Matrix<T>, feature: usize) -> Option<Self> {
+        let step = features.columns().div_ceil(MAX_SAMPLES).max(1);
+        let places = (0..features.columns()).step_by(step);
+        let mut values: Vec<f64> = places.map(|j| features.column(j)[feature].wide()).collect();
+        order::ascending(&mut values);
+        let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+        let median = at(0.5);
+        // A feature that is mostly one value has no spread between its quartiles: look further out.
+        let reach = |share: f64| (at(1.0 - share) - at(share)) / 2.0;
+        let scale = [0.25, 0.1, 0.05, 0.02].into_iter().map(reach).find(|&reach| reach > 0.0)?;
+        let found = Self { median, scale, below: median - at(0.01), above: at(0.99) - median };
+        scale.is_finite().then_some(found)
+    }
 }
 
 #[cfg(test)]
