@@ -33,6 +33,8 @@ pub fn run(args: &Demo, common: &Common) -> Outcome {
         seed: common.seed,
         threads: common.threads.into(),
         image: Some([8, 8]),
+        // Gradients are better (the command that is proposed next takes them), but their atoms are no pictures.
+        prepare: vec!["scale=5".parse()?],
         ..FitOptions::default()
     };
     let (model, first) = fit_ssdl(&digits, &options, common)?;

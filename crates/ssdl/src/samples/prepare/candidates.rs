@@ -53,9 +53,12 @@ fn of_image([height, width]: [usize; 2], n_samples: usize) -> Vec<Vec<String>> {
     if side < MIN_SIDE {
         return vec![pixels];
     }
-    let gradients = gradients([height, width]);
-    let upright = [owned(&["deskew"]), gradients.clone()].concat();
-    let mut found = vec![pixels, gradients, upright, owned(&["logarithm", "scale=5"])];
+    let mut found = vec![
+        pixels,
+        gradients([height, width], false),
+        gradients([height, width], true),
+        owned(&["logarithm", "scale=5"]),
+    ];
     let count = (n_samples / SAMPLES_PER_DIRECTION).min(height * width / 2).min(MAX_DIRECTIONS);
     if count >= MIN_DIRECTIONS {
         let directions = format!("pca={count}");
@@ -65,15 +68,15 @@ fn of_image([height, width]: [usize; 2], n_samples: usize) -> Vec<Vec<String>> {
 }
 
 /// Histograms of gradients in about eight cells to a side, of at least four pixels: small images are enlarged.
-fn gradients([height, width]: [usize; 2]) -> Vec<String> {
-    let side = height.min(width);
-    let (larger, side) = match side < 2 * MIN_SIDE {
-        true => (Some(format!("resize={}x{}", 2 * height, 2 * width)), 2 * side),
-        false => (None, side),
-    };
-    let cell = (side / CELLS).max(MIN_CELL);
+fn gradients([height, width]: [usize; 2], upright: bool) -> Vec<String> {
+    let factor = if height.min(width) < 2 * MIN_SIDE { 2 } else { 1 };
+    let [height, width] = [height * factor, width * factor];
+    let cell = (height.min(width) / CELLS).max(MIN_CELL);
+    let larger = (factor > 1).then(|| format!("resize={height}x{width}"));
+    let deskew = upright.then(|| "deskew".to_owned());
     let histograms = format!("gradients=12/{cell}/3/signed");
-    larger.into_iter().chain([histograms]).chain(owned(&["power=0.5", "scale=5"])).collect()
+    let steps = larger.into_iter().chain(deskew).chain([histograms]);
+    steps.chain(owned(&["power=0.5", "scale=5"])).collect()
 }
 
 fn of_table<T: Real>(features: &Matrix<T>) -> Vec<&'static [&'static str]> {
@@ -154,7 +157,7 @@ fn ends<T: Real>(features: &Matrix<T>) -> impl Iterator<Item = (f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::prepare::Kind;
+    use crate::samples::prepare::Pipeline;
 
     fn first(features: &Matrix<f64>, image: Option<[usize; 2]>) -> String {
         let found = candidates(features, image);
@@ -183,14 +186,52 @@ mod tests {
     }
 
     #[test]
-    fn every_candidate_is_a_list_of_known_steps() {
+    fn amounts_are_seen_by_their_order_of_magnitude_first_and_pixels_are_not() {
+        let tail = |i: usize, j: usize| (3.0 * ((j * (2 * i + 3)) % 200) as f64 / 200.0).exp2();
+        let amounts = Matrix::from_fn(20, 200, |i, j| (i + 1) as f64 * tail(i, j).powi(3));
+        assert_eq!(first(&amounts, None), "unskew,standardise,scale=5");
+        let few = Matrix::from_fn(6, 200, |i, j| amounts.column(j)[i]);
+        assert_eq!(first(&few, None), "unskew,standardise,lift=5");
+        let to_both_sides = Matrix::from_fn(20, 200, |i, j| {
+            amounts.column(j)[i] * if (i + j) % 2 == 0 { 1.0 } else { -1.0 }
+        });
+        assert!(!first(&to_both_sides, None).starts_with("unskew"));
+        // The same with an end that most features reach.
+        let marks = Matrix::from_fn(20, 200, |i, j| tail(i, j).powi(3).min(100.0));
+        assert!(!first(&marks, None).starts_with("unskew"));
+    }
+
+    #[test]
+    fn directions_are_as_many_as_the_samples_tell() {
+        let last = |image: [usize; 2], n: usize| {
+            let found = candidates(&Matrix::<f64>::zeros(image[0] * image[1], n), Some(image));
+            let words: Vec<String> =
+                found.last().expect("some").iter().map(ToString::to_string).collect();
+            words.join(",")
+        };
+        assert_eq!(last([32, 32], 760), "logarithm,pca=150,standardise,scale=5");
+        assert_eq!(last([32, 32], 200), "logarithm,pca=40,standardise,scale=5");
+        assert_eq!(last([32, 32], 90), "logarithm,scale=5");
+        assert_eq!(last([8, 8], 760), "logarithm,pca=32,standardise,scale=5");
+    }
+
+    #[test]
+    fn every_candidate_can_be_fitted() {
         let long = Matrix::from_fn(12, 300, |i, j| ((j * (i + 3)) as f64 / 100.0).exp().min(1e9));
-        for image in [None, Some([3, 4])] {
-            for steps in candidates(&long, image) {
+        assert_eq!(candidates(&long, None).len(), 3, "tails have a candidate of their own");
+        let sizes = [[3, 4], [8, 8], [9, 40], [16, 16], [23, 17], [28, 28], [90, 70]];
+        for image in std::iter::once(None).chain(sizes.map(Some)) {
+            let pixel = |i: usize, j: usize| ((i * 7 + j * j * 3 + i * j) % 17) as f64;
+            let some = match image {
+                Some([height, width]) => Matrix::from_fn(height * width, 120, pixel),
+                None => long.clone(),
+            };
+            for steps in candidates(&some, image) {
                 assert!(!steps.is_empty());
-                assert!(steps.iter().all(|step| Kind::<f64>::named(step.name()).is_ok()));
+                let found = Pipeline::fit(&steps, some.clone(), image, 0);
+                let (_, prepared) = found.unwrap_or_else(|error| panic!("{image:?}: {error}"));
+                assert!(prepared.as_slice().iter().all(|value| value.is_finite()));
             }
         }
-        assert_eq!(candidates(&long, None).len(), 3, "tails have a candidate of their own");
     }
 }
