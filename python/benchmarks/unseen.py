@@ -107,9 +107,55 @@ MADE_UP = {
 }
 
 
+def counts(random, n=2000):
+    """Three classes that differ in how often things happen."""
+    y = random.integers(0, 3, n)
+    rates = np.exp(random.normal(0, 1.2, (3, 25)))
+    return random.negative_binomial(1.0, 1 / (1 + rates[y])).astype(float), y
+
+
+def orders(random, n=2000):
+    """Four classes that differ in the order of magnitude of fifteen amounts."""
+    y = random.integers(0, 4, n)
+    shifts = random.normal(0, 0.8, (4, 15))
+    return np.exp(1.3 * random.normal(size=(n, 15)) + shifts[y]), y
+
+
+def sums(random, n=2000):
+    """Amounts of which a weighted sum decides: their order of magnitude says less."""
+    X = random.gamma(0.5, 2, (n, 14))
+    score = X @ random.normal(size=14) + random.normal(size=n)
+    return X, (score > np.median(score)).astype(int)
+
+
+def units(random, n=2000):
+    """The same without noise, in different units."""
+    plain = random.exponential(1, (n, 12))
+    score = plain @ random.normal(size=12)
+    return plain * np.exp(random.normal(size=12)), (score > np.median(score)).astype(int)
+
+
+def near_a_point(random, n=2000):
+    """Inside or outside of a ball in five of sixteen amounts."""
+    X = np.abs(random.standard_t(2, (n, 16)))
+    away = np.linalg.norm(X[:, :5] - 2, axis=1)
+    return X, (away > np.median(away)).astype(int)
+
+
+# Made after `prepare=auto` had been taught to see amounts by their order of magnitude.
+SKEWED = {
+    "counts": counts,
+    "orders of magnitude": orders,
+    "sums": sums,
+    "units": units,
+    "near a point": near_a_point,
+}
+
+
 def table(name):
-    if name in MADE_UP:
-        return MADE_UP[name](np.random.default_rng(1))
+    made = MADE_UP | SKEWED
+    if name in made:
+        return made[name](np.random.default_rng(1))
     return published(name)
 
 
@@ -270,6 +316,7 @@ def main():
     )
     parser.add_argument("--data", action="append", help="only this table")
     parser.add_argument("--held-out", action="store_true", help="the tables that are held out")
+    parser.add_argument("--skewed", action="store_true", help="made-up tables of amounts")
     parser.add_argument("--out", type=Path, default=Path("unseen.csv"), help="rows as CSV")
     parser.add_argument("--trees", action="store_true", help="instead: which trees")
     parser.add_argument("--show", action="store_true", help="print the tables and compute nothing")
@@ -282,7 +329,9 @@ def main():
         methods = []
         for word in given.methods.split(","):
             methods += CONTENDERS if word == "contenders" else [word]
-        names = HELD_OUT if given.held_out else given.data or [*MADE_UP, *PUBLISHED]
+        names = given.data or [*MADE_UP, *PUBLISHED]
+        if given.held_out or given.skewed:
+            names = HELD_OUT if given.held_out else SKEWED
         add(given.out, names, methods, given.program)
     show(given.out)
 
