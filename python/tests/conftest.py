@@ -5,6 +5,9 @@ import re
 
 # Some of scikit-learn's checks are skipped without it; SciPy reads it when it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# Workers of Dask that are forked from one process have its modules already.
+if os.name == "posix":
+    os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 
 import numpy as np
 import pytest
@@ -36,10 +39,13 @@ BY_RESIDUALS = (ssdl.S2D2, ssdl.SRC, ssdl.SRCByClass, ssdl.SSDLP, ssdl.SSPDL, ss
 
 def small(each, max_iter=5, tol=0.05, **parameters):
     """An estimator that fits the digits below in a fraction of a second."""
-    if each in WITH_ATOMS:
+    if each in WITH_ATOMS or each in TRANSFORMERS:
         quick = {"n_atoms": 30, "atoms_per_class": 3, "max_iter": max_iter, "tol": tol}
         known = each().get_params()
         parameters = {name: quick[name] for name in quick if name in known} | parameters
+    if each in TRANSFORMERS and "sparsity" in known:
+        # They take samples as they are: pixels up to 16.
+        parameters = {"sparsity": 20.0} | parameters
     return each(**parameters)
 
 

@@ -66,7 +66,7 @@ def test_a_stream_may_reuse_its_array(digits):
     [
         ssdl.DictionaryLearner(n_atoms=5, max_iter=2),
         ssdl.preparation.Preparation(("scale=5",)),
-        ssdl.SparseCoder(),
+        ssdl.SparseCoder(sparsity=20),
         ssdl.Nearest(),
     ],
     ids=lambda estimator: type(estimator).__name__,
