@@ -8,12 +8,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdl::fit::{Flow, Progress, Step, Watch};
 use ssdl::{Signal, shown};
 
-use crate::{cancel, print};
+use crate::print::Sheet;
+use crate::{cancel, memory, print};
 
 /// Observer of a fit: shows its progress, collects its notices, and stops it on Ctrl-C.
 pub struct ProgressView {
     view: View,
     notices: Vec<String>,
+    /// Whether the memory that a fit needs is printed.
+    prints_memory: bool,
+    /// The bytes that it needs, once that is known.
+    memory_needed: Option<u64>,
 }
 
 enum View {
@@ -32,7 +37,17 @@ impl ProgressView {
         } else {
             View::Lines
         };
-        Self { view, notices: Vec::new() }
+        Self { view, notices: Vec::new(), prints_memory: false, memory_needed: None }
+    }
+
+    /// The same, which also prints the memory that the fit needs.
+    pub fn with_memory(self) -> Self {
+        Self { prints_memory: true, ..self }
+    }
+
+    /// The bytes that the fit needs; `None` before its samples are prepared.
+    pub fn memory_needed(&self) -> Option<u64> {
+        self.memory_needed
     }
 
     /// Clears the bar and returns the notices.
@@ -58,6 +73,21 @@ fn bar() -> ProgressBar {
 }
 
 impl Watch for ProgressView {
+    fn needs(&mut self, bytes: u64) {
+        self.memory_needed = Some(bytes);
+        memory::suit_a_fit_of(bytes);
+        if self.prints_memory {
+            let mut sheet = Sheet::default();
+            sheet.row("memory", format!("about {} needed", memory::text(bytes)));
+            let row = || print::to_stdout(&sheet.text());
+            // Output that nobody reads any more is noticed where the result is printed.
+            let _ = match &self.view {
+                View::Bar(bar) => bar.suspend(row),
+                _ => row(),
+            };
+        }
+    }
+
     fn step(&mut self, progress: &Progress<'_>) -> Flow {
         let Progress { iteration, max_iterations, step, objective } = *progress;
         let total = objective.map(|objective| print::number(objective.total()));

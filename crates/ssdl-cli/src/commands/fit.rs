@@ -63,13 +63,14 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
     let n_classes = samples.labels().classes().len();
-    let memory_needed = match args.scratch.is_some() {
+    // A first guess: the preparation may change the number of features.
+    let memory_of_raw = match args.scratch.is_some() {
         true => method.memory_needed_on_disk(&knobs, (n_features, n_samples, n_classes))?,
         false => method.memory_needed(&knobs, n_features, n_samples, n_classes)?,
     };
-    memory::suit_a_fit_of(memory_needed);
+    memory::suit_a_fit_of(memory_of_raw);
     if !common.json {
-        print::to_stdout(&summary::before_fit(&args.data.data, &samples, memory_needed))?;
+        print::to_stdout(&summary::before_fit(&args.data.data, &samples))?;
     }
     if let Some(path) = &args.graph {
         options.graph = Some(Arc::new(input::graph::<T>(path, n_samples)?));
@@ -78,7 +79,11 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     cancel::listen(common.quiet);
     let kept = args.report.is_some().then(|| samples.clone());
     let mut view = ProgressView::new(common.quiet);
+    if !common.json {
+        view = view.with_memory();
+    }
     let model = method.fit(&knobs, samples, &options, &mut view);
+    let memory_needed = view.memory_needed().unwrap_or(memory_of_raw);
     let notices = view.finish();
     let naming = Naming { features: names.features.clone(), label_type: None };
     let model = model.and_then(|model| model.named(naming));

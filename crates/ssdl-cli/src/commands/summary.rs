@@ -13,8 +13,8 @@ use crate::{memory, print};
 /// Maximum number of classes listed by name; the rest are only counted.
 pub const MOST_CLASSES: usize = 20;
 
-/// What was read, and the memory that the fit needs.
-pub fn before_fit<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64) -> String {
+/// What was read.
+pub fn before_fit<T: Real>(path: &Path, samples: &Samples<T>) -> String {
     let labels = samples.labels();
     let (n, n_features) = (samples.n_samples(), samples.n_features());
     let mut sheet = Sheet::default();
@@ -22,7 +22,6 @@ pub fn before_fit<T: Real>(path: &Path, samples: &Samples<T>, memory_needed: u64
     let features = counted(n_features, "feature", "features");
     sheet.row("read", format!("{samples} of {features} from {}", path.display()));
     sheet.row("labels", labels_text(labels));
-    sheet.row("memory", format!("about {} needed", memory::text(memory_needed)));
     sheet.text()
 }
 

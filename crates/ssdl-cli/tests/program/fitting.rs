@@ -79,6 +79,11 @@ fn json_has_the_documented_fields() {
     }
     assert!(fit["seconds"].as_f64().is_some_and(|s| s > 0.0));
     assert!(fit["memory_needed_bytes"].as_u64().is_some_and(|bytes| bytes > 1000));
+    // It is that of the prepared samples.
+    let wide = FIT.replace("m.ssdl", "wide.ssdl --set beta=0.7 --prepare join=[none|none|none]");
+    let wide = bench.json(&wide);
+    let needed = |fit: &Value| fit["memory_needed_bytes"].as_u64();
+    assert!(needed(&wide) > needed(&fit));
     if cfg!(target_os = "linux") {
         assert!(fit["peak_memory_bytes"].as_u64().is_some_and(|bytes| bytes > 100_000));
     }

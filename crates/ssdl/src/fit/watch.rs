@@ -76,6 +76,11 @@ pub trait Watch: Send {
         None
     }
 
+    /// Called once the samples are prepared, with the bytes that the fit will need at most.
+    fn needs(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
+
     /// Called with a sentence for the user when the fit deviates from what was requested.
     fn notice(&mut self, sentence: &str) {
         let _ = sentence;

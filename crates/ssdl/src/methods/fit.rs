@@ -132,6 +132,7 @@ fn learn<T: Real>(
     let folder = scratch.filter(|_| knobs.can_park(&sizes));
     let sizes = Sizes { are_parked: folder.is_some(), ..sizes };
     let needed = knobs.bytes(&sizes);
+    watch.needs(needed);
     check_memory(needed, options.memory_limit)?;
     // The fits aside come on top; without room for them the model is still worth having.
     let aside = needed.saturating_add(hidden::bytes(knobs, &sizes));
