@@ -74,7 +74,7 @@ fn gradients([height, width]: [usize; 2], upright: bool) -> Vec<String> {
     let cell = (height.min(width) / CELLS).max(MIN_CELL);
     let larger = (factor > 1).then(|| format!("resize={height}x{width}"));
     let deskew = upright.then(|| "deskew".to_owned());
-    let histograms = format!("gradients=12/{cell}/2/signed");
+    let histograms = format!("gradients=12/{cell}/3/signed");
     let steps = larger.into_iter().chain(deskew).chain([histograms]);
     steps.chain(owned(&["power=0.5", "scale=5"])).collect()
 }
