@@ -26,6 +26,8 @@ const SAMPLES_PER_DIRECTION: usize = 5;
 /// Directions, at most; and fewer than these leave too little of an image.
 const MAX_DIRECTIONS: usize = 150;
 const MIN_DIRECTIONS: usize = 20;
+/// Pixels whose directions are looked for, at most.
+const MAX_PIXELS: usize = 3000;
 
 /// Preparations for these samples (`n_features × n_samples`): each a list of steps.
 #[must_use]
@@ -62,9 +64,17 @@ fn of_image([height, width]: [usize; 2], n_samples: usize) -> Vec<Vec<String>> {
     let count = (n_samples / SAMPLES_PER_DIRECTION).min(height * width / 2).min(MAX_DIRECTIONS);
     if count >= MIN_DIRECTIONS {
         let directions = format!("pca={count}");
-        found.push(owned(&["logarithm", &directions, "standardise", "scale=5"]));
+        let steps = owned(&["logarithm", &directions, "standardise", "scale=5"]);
+        found.push(smaller([height, width]).into_iter().chain(steps).collect());
     }
     found
+}
+
+/// Large images shrunk: the cost of directions grows with the cube of the pixels, and few of them need all.
+fn smaller([height, width]: [usize; 2]) -> Option<String> {
+    let share = MAX_PIXELS as f64 / (height * width) as f64;
+    let shrunk = |side: usize| ((side as f64 * share.sqrt()) as usize).max(1);
+    (share < 1.0).then(|| format!("resize={}x{}", shrunk(height), shrunk(width)))
 }
 
 /// Histograms of gradients in about eight cells to a side, of at least four pixels: small images are enlarged.
@@ -213,6 +223,8 @@ mod tests {
         assert_eq!(last([32, 32], 200), "logarithm,pca=40,standardise,scale=5");
         assert_eq!(last([32, 32], 90), "logarithm,scale=5");
         assert_eq!(last([8, 8], 760), "logarithm,pca=32,standardise,scale=5");
+        let large = "resize=38x77,logarithm,pca=150,standardise,scale=5";
+        assert_eq!(last([60, 120], 5000), large, "not more than 3,000 pixels");
     }
 
     #[test]
