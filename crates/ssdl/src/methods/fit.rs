@@ -11,8 +11,8 @@ use crate::classifier::Calibration;
 use crate::device::Device;
 use crate::fit::parts::Crew;
 use crate::fit::{
-    GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, contradictions, preparation,
-    scale_of_features, swallowed,
+    GRAPH_NOT_USED, Given, Learnt, Sizes, Start, Stop, Turns, Watch, array, contradictions,
+    preparation, scale_of_features, swallowed,
 };
 use crate::graph::Graph;
 use crate::model::{Model, Origin};
@@ -108,6 +108,7 @@ fn learn<T: Real>(
     let (samples, start, weights) = weigh(samples, options)?;
     check_labels(samples.labels(), watch)?;
     let (features, labels) = samples.into_parts();
+    let n_raw = features.rows();
     let (preparation, (samples, lengths)) = prepared(features, &labels, options, watch)?;
     if stop::armed().is_set() {
         return Err(Error::Cancelled);
@@ -131,7 +132,9 @@ fn learn<T: Real>(
     let scratch = options.scratch.as_deref().filter(|_| crew.is_none());
     let folder = scratch.filter(|_| knobs.can_park(&sizes));
     let sizes = Sizes { are_parked: folder.is_some(), ..sizes };
-    let needed = knobs.bytes(&sizes);
+    // Steps that change the number of features have the raw samples beside the prepared ones.
+    let both = if sizes.n_features == n_raw { 0 } else { sizes.n_features.saturating_add(n_raw) };
+    let needed = knobs.bytes(&sizes).max(array(both, sizes.n_samples, sizes.scalar));
     watch.needs(needed);
     check_memory(needed, options.memory_limit)?;
     // The fits aside come on top; without room for them the model is still worth having.
