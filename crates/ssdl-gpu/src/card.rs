@@ -19,7 +19,7 @@ use super::number::Number;
 /// Threads of a block, as the kernels have it.
 pub(crate) const BLOCK: usize = 256;
 /// Blocks of a kernel that leaves a sum for each of them.
-const PARTS: u32 = 1024;
+const PARTS: usize = 1024;
 
 /// An open card.
 pub(crate) struct Card {
@@ -60,9 +60,9 @@ impl Grid {
         Self::entries(count.saturating_mul(32))
     }
 
-    /// A fixed number of blocks, each with a share of the work.
-    pub fn parts() -> Self {
-        Self(PARTS as usize, BLOCK, 0)
+    /// Blocks that share `count` entries; their number, and so the order of a sum, depends on nothing else.
+    pub fn parts(count: usize) -> Self {
+        Self(count.div_ceil(BLOCK).clamp(1, PARTS), BLOCK, 0)
     }
 }
 
@@ -236,20 +236,21 @@ impl Card {
     pub fn sums<T: Number>(
         &self,
         kernel: &str,
-        rows: usize,
+        (rows, count): (usize, usize),
         arguments: impl FnOnce(Argument) -> Vec<Argument>,
     ) -> Result<Vec<f64>> {
-        self.sums_by(rows, |parts| self.launch::<T>(kernel, Grid::parts(), &arguments(parts)))
+        self.sums_by((rows, count), |grid, parts| self.launch::<T>(kernel, grid, &arguments(parts)))
     }
 
-    /// The same by a launch of [`Grid::parts`] that is given where to leave the numbers.
+    /// The same by a launch of this grid that is given where to leave the numbers.
     pub fn sums_by(
         &self,
-        rows: usize,
-        launch: impl FnOnce(Argument) -> Result<()>,
+        (rows, count): (usize, usize),
+        launch: impl FnOnce(Grid, Argument) -> Result<()>,
     ) -> Result<Vec<f64>> {
-        let parts = self.zeros::<f64>(PARTS as usize * rows)?;
-        launch(self.at(&parts))?;
+        let grid = Grid::parts(count);
+        let parts = self.zeros::<f64>(grid.0 * rows)?;
+        launch(grid, self.at(&parts))?;
         let parts = self.download(&parts)?;
         let mut sums = vec![0.0; rows];
         for part in parts.chunks(rows) {

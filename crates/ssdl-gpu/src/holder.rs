@@ -345,10 +345,13 @@ impl<T: Multiplied> Holder<T> for OnCard<'_, T> {
         kind: ActivePoints,
         pull: Pull<'_, T>,
     ) -> Result<()> {
-        if self.votes.act() {
-            margin::learn(classifier, self, kind, pull, margin::ROUNDS)?;
-        }
-        self.check()
+        let learnt = match self.votes.act() {
+            true => margin::learn(classifier, self, kind, pull, margin::ROUNDS),
+            false => Ok(()),
+        };
+        // After a failure the card's sums are empty, which the classifier would take for what is wrong.
+        self.check()?;
+        learnt
     }
 
     fn count_flips(&mut self) -> usize {
@@ -360,10 +363,11 @@ impl<T: Multiplied> Holder<T> for OnCard<'_, T> {
     }
 
     fn size(&self) -> f64 {
-        let (card, entries) = (&self.card, long(self.n_atoms * self.count()));
+        let (card, entries) = (&self.card, self.n_atoms * self.count());
         self.found(|| {
-            let arguments = |parts| vec![Argument::Int(0), card.at(&self.codes), entries, parts];
-            Ok(card.sums::<T>("entry_sums", 1, arguments)?[0])
+            let codes = card.at(&self.codes);
+            let arguments = |parts| vec![Argument::Int(0), codes, long(entries), parts];
+            Ok(card.sums::<T>("entry_sums", (1, entries), arguments)?[0])
         })
     }
 

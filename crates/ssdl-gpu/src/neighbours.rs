@@ -147,16 +147,17 @@ impl Scaling {
         count: usize,
     ) -> Result<Self> {
         let (at, rows) = (card.at(samples), n);
-        let sums =
-            card.sums::<T>("feature_sums", rows, |parts| vec![int(n), long(count), at, parts])?;
+        let sums = card.sums::<T>("feature_sums", (rows, n * count), |parts| {
+            vec![int(n), long(count), at, parts]
+        })?;
         let mean: Vec<f64> = sums.iter().map(|sum| sum / count.max(1) as f64).collect();
         let mut tops = card.zeros::<f64>(1024)?;
         let arguments = [at, long(n * count), card.at_mut(&mut tops)];
-        card.launch::<T>("entry_tops", Grid::parts(), &arguments)?;
+        card.launch::<T>("entry_tops", Grid::parts(n * count), &arguments)?;
         let top = card.download(&tops)?.into_iter().fold(0.0, f64::max);
         let centre = mean.iter().fold(0.0f64, |top, mean| top.max(mean.abs()));
         let reach = (top + centre).max(f64::MIN_POSITIVE);
-        let energy = card.sums::<T>("entry_sums", 1, |parts| {
+        let energy = card.sums::<T>("entry_sums", (1, n * count), |parts| {
             vec![Argument::Int(1), at, long(n * count), parts]
         })?;
         let usual = (energy[0] / (n * count).max(1) as f64).sqrt().max(reach / LARGEST);

@@ -73,10 +73,10 @@ impl<T: Multiplied> Tied<T> {
     /// $\operatorname{tr}(ALA^\top)$; the residuals are those of the codes.
     pub fn energy(&self, card: &Card, p: usize, codes: &CudaSlice<T>) -> Result<f64> {
         if let Some(factor) = &self.factor {
-            let entries = long(p * factor.count);
-            let arguments =
-                |parts| vec![Argument::Int(1), card.at(&self.residuals), entries, parts];
-            return Ok(card.sums::<T>("entry_sums", 1, arguments)?[0]);
+            let entries = p * factor.count;
+            let residuals = card.at(&self.residuals);
+            let arguments = |parts| vec![Argument::Int(1), residuals, long(entries), parts];
+            return Ok(card.sums::<T>("entry_sums", (1, entries), arguments)?[0]);
         }
         let [starts, others, values] = self.rows.arguments(card);
         let fixed = [
@@ -88,7 +88,9 @@ impl<T: Multiplied> Tied<T> {
             card.at(&self.diagonal),
             card.at(codes),
         ];
-        let sums = card.sums::<T>("affinity_energy", 1, |parts| [&fixed[..], &[parts]].concat())?;
+        let size = (1, p * self.rows.count);
+        let arguments = |parts| [&fixed[..], &[parts]].concat();
+        let sums = card.sums::<T>("affinity_energy", size, arguments)?;
         Ok(sums[0].max(0.0))
     }
 }

@@ -143,9 +143,9 @@ impl<T: Multiplied> Votes<T> {
     fn class_shares(&self, voters: &Voters, factors: &[f64]) -> Result<Vec<f64>> {
         let (card, rows) = (&self.card, self.n_classes);
         let factors = card.upload(factors)?;
-        let sums = card.sums_by(rows, |parts| {
+        let sums = card.sums_by((rows, rows * self.count), |grid, parts| {
             let arguments = [card.at(&self.memberships), card.at(&factors), parts];
-            card.launch_with::<T>("class_shares", Grid::parts(), voters, &arguments)
+            card.launch_with::<T>("class_shares", grid, voters, &arguments)
         })?;
         Ok(as_shares(sums))
     }
@@ -175,7 +175,7 @@ impl<T: Multiplied> Votes<T> {
                 parts,
             ]
         };
-        Ok(card.sums::<T>("activate", 1, arguments)?[0])
+        Ok(card.sums::<T>("activate", (1, self.count), arguments)?[0])
     }
 
     pub fn loss(&self) -> Result<f64> {
@@ -184,7 +184,7 @@ impl<T: Multiplied> Votes<T> {
             let arrays = [card.at(&self.scores), card.at(&self.of_class), card.at(&self.total)];
             [&[int(self.n_classes), long(self.count)][..], &arrays, &[parts]].concat()
         };
-        Ok(card.sums::<T>("losses", 1, arguments)?[0])
+        Ok(card.sums::<T>("losses", (1, self.count), arguments)?[0])
     }
 
     /// The quadratic at the current scores; zero while the classes do not act.
@@ -203,7 +203,7 @@ impl<T: Multiplied> Votes<T> {
                 parts,
             ]
         };
-        Ok(card.sums::<T>("quadratics", 1, arguments)?[0] + constant)
+        Ok(card.sums::<T>("quadratics", (1, self.count), arguments)?[0] + constant)
     }
 
     /// `rhs += gamma W (G - omega b)`.
@@ -241,7 +241,7 @@ impl<T: Multiplied> Votes<T> {
             let arrays = [card.at(&self.scores), card.at(&self.labels), card.at(&self.classes)];
             [&[int(self.n_classes), long(self.count)][..], &arrays, &[parts]].concat()
         };
-        Ok(card.sums::<T>("flips", 1, arguments)?[0] as usize)
+        Ok(card.sums::<T>("flips", (1, self.count), arguments)?[0] as usize)
     }
 
     /// $\sum_jw_j\tilde a_j\tilde a_j^\top+\rho I$; `None` if no weight is above zero.
@@ -277,7 +277,9 @@ impl<T: Multiplied> Votes<T> {
             sums.add(plain(&weighted, p, some), plain(&ones, some, 1))?;
         }
         let strided = [int(stride), long(self.count), card.at(weights)];
-        let row = card.sums::<T>("row_sums", stride, |parts| [&strided[..], &[parts]].concat())?;
+        let row = card.sums::<T>("row_sums", (stride, stride * self.count), |parts| {
+            [&strided[..], &[parts]].concat()
+        })?;
         let all = row[first];
         if all == 0.0 {
             return Ok(None);
@@ -307,7 +309,9 @@ impl<T: Multiplied> Votes<T> {
             sums.add(plain(&own, p, some), turned(&target, rows, some))?;
         }
         let fixed = [int(rows), long(self.count), card.at(&self.target)];
-        let ends = card.sums::<T>("row_sums", rows, |parts| [&fixed[..], &[parts]].concat())?;
+        let ends = card.sums::<T>("row_sums", (rows, rows * self.count), |parts| {
+            [&fixed[..], &[parts]].concat()
+        })?;
         let sums = sums.finish()?;
         let column = |c: usize, k: usize| T::of(if k < p { sums.column(c)[k] } else { ends[c] });
         Ok(match class {

@@ -13,11 +13,13 @@ extern "C" __global__ void feature_sums(int n, i64 columns, const real *x, doubl
 }
 
 // In half precision; without the header, which comes only with a toolkit.
+#ifdef __CUDA_ARCH__
 __device__ __forceinline__ u16 half_of(float value) {
     u16 half;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
     return half;
 }
+#endif
 
 // (x - mean) * scale in half precision, padded to `stride` rows, and the squared length of what was stored
 // before rounding.

@@ -80,19 +80,49 @@ __device__ __forceinline__ double scaled_sum(const real *p, const double *factor
     return sum;
 }
 
+// Lanes that share a sample: as many as there are rows, to the next power of two and at most a warp.
+__device__ __forceinline__ int width_of(int rows) {
+    int width = 1;
+    while (width < rows && width < WARP) width *= 2;
+    return width;
+}
+
+// Leaves the sums of the rows from `first` on, of which each lane has one over the samples of its segment.
+__device__ void leave_rows(double sum, int width, int first, int rows, double *parts) {
+    __shared__ double of_warp[BLOCK / WARP][WARP];
+    for (int step = width; step < WARP; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
+    __syncthreads();
+    of_warp[threadIdx.x / WARP][threadIdx.x % WARP] = sum;
+    __syncthreads();
+    int own = first + threadIdx.x;
+    if ((int)threadIdx.x >= width || own >= rows) return;
+    double all = 0.0;
+    for (int warp = 0; warp < BLOCK / WARP; warp++) all += of_warp[warp][threadIdx.x];
+    parts[(i64)blockIdx.x * rows + own] = all;
+}
+
 // Weight of all unlabelled votes for each class, once these are scaled: parts is C x blocks.
 extern "C" __global__ void class_shares(Voters it, const real *votes, const double *factors, double *parts) {
-    for (int c = 0; c < it.n_classes; c++) {
+    int width = width_of(it.n_classes), lane = threadIdx.x % width, at_once = BLOCK / width;
+    for (int first = 0; first < it.n_classes; first += width) {
         double sum = 0.0;
-        for (i64 j = (i64)blockIdx.x * BLOCK + threadIdx.x; j < it.count; j += (i64)gridDim.x * BLOCK) {
-            if (it.labels[j] >= 0) continue;
+        int c = first + lane;
+        for (i64 from = (i64)blockIdx.x * at_once; from < it.count; from += (i64)gridDim.x * at_once) {
+            i64 j = from + threadIdx.x / width;
+            bool votes_here = j < it.count && it.labels[j] < 0;
             const real *p = votes + j * it.n_classes;
-            double all = scaled_sum(p, factors, it.n_classes);
+            double own = 0.0, all = 0.0;
+            for (int k = lane; votes_here && k < it.n_classes; k += width) {
+                double scaled = (double)p[k] * factors[k];
+                all += scaled;
+                if (k == c) own = scaled;
+            }
+            for (int step = width / 2; step > 0; step /= 2) all += __shfl_xor_sync(ALL, all, step);
+            if (!votes_here || c >= it.n_classes) continue;
             bool sound = all > 0.0 && isfinite(all);
-            sum += (double)it.weights[j] * (sound ? p[c] * factors[c] / all : (double)p[c]);
+            sum += (double)it.weights[j] * (sound ? own / all : (double)p[c]);
         }
-        sum = block_sum(sum);
-        if (threadIdx.x == 0) parts[(i64)blockIdx.x * it.n_classes + c] = sum;
+        leave_rows(sum, width, first, it.n_classes, parts);
     }
 }
 
@@ -190,13 +220,13 @@ extern "C" __global__ void fill_rows(int rows, i64 columns, const real *values, 
 
 // Row sums: parts is rows x blocks.
 extern "C" __global__ void row_sums(int rows, i64 columns, const real *a, double *parts) {
-    for (int c = 0; c < rows; c++) {
+    int width = width_of(rows), at_once = BLOCK / width;
+    for (int first = 0; first < rows; first += width) {
         double sum = 0.0;
-        for (i64 j = (i64)blockIdx.x * BLOCK + threadIdx.x; j < columns; j += (i64)gridDim.x * BLOCK) {
-            sum += a[j * rows + c];
-        }
-        sum = block_sum(sum);
-        if (threadIdx.x == 0) parts[(i64)blockIdx.x * rows + c] = sum;
+        int c = first + threadIdx.x % width;
+        i64 own = (i64)blockIdx.x * at_once + threadIdx.x / width;
+        for (i64 j = own; c < rows && j < columns; j += (i64)gridDim.x * at_once) sum += a[j * rows + c];
+        leave_rows(sum, width, first, rows, parts);
     }
 }
 
