@@ -1,7 +1,7 @@
 //! Folds of the labels: every sample stays in the fit, those of one fold without their labels.
 
+use ssdl::Labels;
 use ssdl::classifier::svm::stratified_folds;
-use ssdl::{Labels, Real, Samples};
 
 use crate::Result;
 
@@ -29,13 +29,11 @@ impl Folds {
         Some(Self { hidden })
     }
 
-    /// The samples without the labels of one fold.
-    pub fn without<T: Real>(&self, fold: usize, samples: &Samples<T>) -> Result<Samples<T>> {
-        let labels = samples.labels();
+    /// The labels without those of one fold.
+    pub fn without(&self, fold: usize, labels: &Labels) -> Result<Labels> {
         let mut assigned = labels.assigned().to_vec();
         self.hidden[fold].iter().for_each(|&place| assigned[place] = None);
-        let rest = Labels::new(labels.classes().to_vec(), assigned)?;
-        Ok(Samples::new(samples.features().clone(), rest)?)
+        Ok(Labels::new(labels.classes().to_vec(), assigned)?)
     }
 }
 

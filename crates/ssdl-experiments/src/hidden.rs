@@ -111,7 +111,7 @@ fn predict_hidden<T: Real>(
             return Ok(None);
         }
         monitor.done(before + fold + 1, total, &format!("{name} with labels hidden"));
-        let rest = folds.without(fold, samples)?;
+        let rest = samples.with_labels(folds.without(fold, samples.labels())?)?;
         let started = Instant::now();
         let model = trial.method.fit(trial.knobs, rest, trial.options, &mut Silent)?;
         seconds.push(started.elapsed().as_secs_f64());

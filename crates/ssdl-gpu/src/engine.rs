@@ -169,11 +169,12 @@ impl<T: Multiplied> Coding<T> {
     }
 }
 
-/// Coefficients of a block that a lane keeps, as the kernels have it: narrow and wide.
-const NARROW: usize = 2;
-const WIDE: usize = 4;
-/// Blocks of the launch that codes what needs a wide one; each takes some of them.
-const WIDE_LAUNCH: usize = 2048;
+/// Coefficients of a block that a lane keeps, and the kernels that have it: each leaves to the next what needs more.
+const BLOCKS: [(usize, &str); 3] = [(1, "visit_1"), (2, "visit_2"), (4, "visit_4")];
+/// Samples from which on the smallest block pays: fewer do not fill the card anyway.
+const MANY_AT_ONCE: usize = 8192;
+/// Blocks of a launch that codes what another has left; each takes some of it.
+const LEFT_LAUNCH: usize = 4096;
 
 /// Bytes of fast memory that a warp needs.
 fn fast_memory<T>(slots: usize, p: usize) -> usize {
@@ -206,18 +207,22 @@ pub(crate) fn visit_into<T: Multiplied>(
         return Ok(());
     }
     let p = coding.p as usize;
-    let shared = fast_memory::<T>(WIDE, p);
-    let wide = match shared <= card.fast_memory {
-        true => Some(card.zeros::<u32>(count + 1)?),
-        false => None,
-    };
-    let left = wide.as_ref().map_or(NONE, |wide| card.at(wide));
-    let arguments = [chosen.unwrap_or(NONE), left, card.at(gaps)];
-    let grid = Grid(count, 32, fast_memory::<T>(NARROW, p));
-    card.launch_with::<T>("visit", grid, coding, &arguments)?;
-    if wide.is_none() {
-        return Ok(());
+    let blocks = if count < MANY_AT_ONCE { &BLOCKS[1..] } else { &BLOCKS[..] };
+    let fits = |slots: usize| fast_memory::<T>(slots, p) <= card.fast_memory;
+    let launches = blocks.iter().filter(|(slots, _)| fits(*slots)).count().max(1);
+    let mut from = None;
+    for (at, (slots, kernel)) in blocks[..launches].iter().enumerate() {
+        let left = match at + 1 < launches {
+            true => Some(card.zeros::<u32>(count + 1)?),
+            false => None,
+        };
+        let place =
+            |list: &Option<CudaSlice<u32>>| list.as_ref().map_or(NONE, |list| card.at(list));
+        let arguments = [chosen.unwrap_or(NONE), place(&from), place(&left), card.at(gaps)];
+        let many = if from.is_some() { count.min(LEFT_LAUNCH) } else { count };
+        let grid = Grid(many, 32, fast_memory::<T>(*slots, p));
+        card.launch_with::<T>(kernel, grid, coding, &arguments)?;
+        from = left;
     }
-    let grid = Grid(count.min(WIDE_LAUNCH), 32, shared);
-    card.launch_with::<T>("visit_wide", grid, coding, &[left, card.at(gaps)])
+    Ok(())
 }

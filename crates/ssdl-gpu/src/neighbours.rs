@@ -23,8 +23,11 @@ const MAX_SLOTS: usize = 4;
 /// Queries and references compared at once: a tile of products is half a gigabyte.
 const QUERIES: usize = 8192;
 const REFERENCES: usize = 16_384;
-/// Queries searched directly at once.
+/// Queries searched directly at once, and blocks that share the references then.
 const DIRECT: usize = 512;
+const DIRECT_BLOCKS: usize = 2048;
+/// References that a block looks at, at least.
+const DIRECT_SHARE: usize = 1024;
 /// Unit roundoff of half precision.
 const HALF: f64 = 1.0 / 2048.0;
 
@@ -347,21 +350,37 @@ impl<T: Multiplied> Search<'_, T> {
         let card = self.card;
         let room = (card.free()? / 4 / (8 * count.max(1))).clamp(1, DIRECT);
         for some in doubtful.chunks(room) {
+            let most = (DIRECT_BLOCKS / some.len()).max(1);
+            let parts = count.div_ceil(DIRECT_SHARE).clamp(1, most);
             let chosen = card.upload(some)?;
             let buffer = card.zeros::<f64>(some.len() * count)?;
+            let found = card.zeros::<f64>(some.len() * parts * self.k)?;
+            let places = card.zeros::<u32>(some.len() * parts * self.k)?;
             let arguments = [
                 int(n),
                 int(self.k),
                 Argument::Int(i32::from(self.same)),
                 long(0),
                 long(count),
+                int(parts),
                 card.at(&chosen),
                 card.at(self.samples),
                 card.at(self.queries),
                 card.at(&buffer),
+                card.at(&found),
+                card.at(&places),
+            ];
+            let blocks = |count| Grid(count, super::card::BLOCK, 0);
+            card.launch::<T>("direct", blocks(some.len() * parts), &arguments)?;
+            let arguments = [
+                int(self.k),
+                int(parts),
+                card.at(&chosen),
+                card.at(&found),
+                card.at(&places),
                 card.at(&self.lists),
             ];
-            card.launch::<T>("direct", Grid(some.len(), super::card::BLOCK, 0), &arguments)?;
+            card.launch::<T>("nearest_of_parts", blocks(some.len()), &arguments)?;
         }
         Ok(())
     }

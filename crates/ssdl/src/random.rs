@@ -30,6 +30,8 @@ pub enum Purpose {
     Dropout = 10,
     /// What each tree of a forest sees.
     Trees = 11,
+    /// The settings that a search tries.
+    Settings = 12,
 }
 
 /// The stream of `purpose` for `seed`.
@@ -63,6 +65,11 @@ pub fn shuffle<E>(items: &mut [E], rng: &mut impl Rng) {
     for i in (1..items.len()).rev() {
         items.swap(i, rng.random_range(0..=i));
     }
+}
+
+/// One draw between 0 and 1, without 1.
+pub fn uniform(rng: &mut impl Rng) -> f64 {
+    rng.random()
 }
 
 /// One draw from the standard normal distribution (Box–Muller, one of the pair).

@@ -7,6 +7,8 @@ use crate::{Error, Matrix, Real, Result};
 
 /// Numbers that are looked at together.
 const STRIP: usize = 16;
+/// Entries for which another thread pays.
+const ENTRIES_OF_PART: usize = 1 << 17;
 
 /// Calls `visit` with the place and value of each nonzero number, in order.
 #[inline(always)]
@@ -270,23 +272,42 @@ impl<T: Real> Csr<T> {
     /// The transpose; rows of the result list their entries in ascending order.
     #[must_use]
     pub fn transpose(&self) -> Self {
+        // Each thread has a range of the columns and looks at all entries: cheaper than to wait for one thread.
+        let threads = rayon::current_num_threads().min(self.entries() / ENTRIES_OF_PART).max(1);
+        let share = self.columns.div_ceil(threads).max(1);
         let mut starts = vec![0; self.columns + 1];
-        for &column in &self.indices {
-            starts[column as usize + 1] += 1;
-        }
+        starts[1..].chunks_mut(share).enumerate().each(|(part, counts)| {
+            for &column in &self.indices {
+                if let Some(count) = counts.get_mut((column as usize).wrapping_sub(part * share)) {
+                    *count += 1;
+                }
+            }
+        });
         for column in 0..self.columns {
             starts[column + 1] += starts[column];
         }
-        let mut next = starts.clone();
         let mut indices = vec![0; self.entries()];
         let mut values = vec![T::zero(); self.entries()];
-        for row in 0..self.rows() {
-            for (column, value) in self.row(row) {
-                indices[next[column]] = row as u32;
-                values[next[column]] = value;
-                next[column] += 1;
-            }
+        let (mut rest, mut parts) = ((&mut indices[..], &mut values[..]), Vec::new());
+        for first in (0..self.columns).step_by(share) {
+            let last = (first + share).min(self.columns);
+            let (own, after) = rest.0.split_at_mut(starts[last] - starts[first]);
+            let (own_values, values_after) = rest.1.split_at_mut(own.len());
+            parts.push((first..last, own, own_values));
+            rest = (after, values_after);
         }
+        parts.into_iter().each(|(range, indices, values)| {
+            let base = starts[range.start];
+            let mut next: Vec<usize> = starts[range.clone()].iter().map(|at| at - base).collect();
+            for row in 0..self.rows() {
+                for (column, value) in self.row(row) {
+                    let Some(at) = next.get_mut(column.wrapping_sub(range.start)) else { continue };
+                    indices[*at] = row as u32;
+                    values[*at] = value;
+                    *at += 1;
+                }
+            }
+        });
         Self { columns: self.rows(), starts, indices, values }
     }
 }
@@ -294,6 +315,17 @@ impl<T: Real> Csr<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_threads_transpose_as_one_does() {
+        let columns = 70_001;
+        let rows = (0..60_000)
+            .map(|i| (0..5).map(move |e| ((i * 7 + e * 9973) % columns, (i + e) as f32)));
+        let matrix = Csr::from_rows(columns, rows);
+        let one = crate::threads::run(1, || matrix.transpose());
+        assert_eq!(crate::threads::run(3, || matrix.transpose()), one);
+        assert_eq!(one.transpose(), matrix.transpose().transpose());
+    }
 
     #[test]
     fn transposing_twice_gives_the_same_matrix() {

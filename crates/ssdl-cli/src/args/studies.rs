@@ -96,6 +96,10 @@ pub struct Tune {
     #[arg(long, value_name = "N", default_value_t = 300,
           allow_negative_numbers = true, value_parser = count)]
     pub fits: usize,
+    /// Try at least this many settings: the usual ones, then others at random;
+    /// --fits must allow for two to three times as many
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    pub settings: Option<usize>,
     /// Maximum time in seconds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub seconds: Option<f64>,

@@ -36,7 +36,8 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
         FitOptions { seed: common.seed, threads: common.threads.into(), ..FitOptions::default() };
     options.class_weight = args.class_weight.clone();
     let device = Opening::begin::<f32>(args.device)?;
-    let mut aim = Aim { by: criterion(args.by), preparations: Vec::new() };
+    let settings = args.settings.unwrap_or(0);
+    let mut aim = Aim { by: criterion(args.by), preparations: Vec::new(), settings };
     match input::plans(&args.prepare)? {
         Some(plans) => options.prepare = plans,
         None => {

@@ -4,7 +4,7 @@
 //! fit itself classifies them. Test labels are never used. Every fit starts cold, so that settings are
 //! compared and not the order in which they were tried. Preparation and sparsity come first, then the
 //! other knobs one at a time; of the settings of a stage, all see a few folds and the best of those see
-//! all of them. A setting is taken only if it beats the initial one by more than chance: the labels are
+//! all of them. Settings drawn at random, all knobs at once, may follow. A setting is taken only if it beats the initial one by more than chance: the labels are
 //! few, and the best of many settings is always a little better on them.
 
 mod search;
@@ -119,6 +119,8 @@ pub struct Aim {
     pub by: Criterion,
     /// Preparations to try besides that of the options.
     pub preparations: Vec<Vec<StepChoice>>,
+    /// Settings to try at least: those that the stages do not have are drawn at random, all knobs at once.
+    pub settings: usize,
 }
 
 /// A setting that was tried.
@@ -216,6 +218,14 @@ pub fn tune<T: Real>(
         {
             best = found;
         }
+    }
+    let count = aim.settings.saturating_sub(search.tried.len());
+    let drawn = space::drawn(method, fixed, (samples.n_features(), count, options.seed));
+    let drawn = drawn.iter().map(|changes| best.setting.changed(changes)).collect();
+    if let Some(found) = search.halve(drawn, &best)?
+        && search.gain(&found, &best).0 > PROMISING * search.gain(&found, &best).1
+    {
+        best = found;
     }
     search.end(initial, best)
 }

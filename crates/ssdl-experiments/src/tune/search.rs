@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use ssdl::device;
 use ssdl::fit::{Silent, preparation};
 use ssdl::graph::{Connected, GraphKnobs};
 use ssdl::knobs::Knobbed;
 use ssdl::methods::{self, FitOptions, Method};
 use ssdl::samples::prepare::{Pipeline, StepChoice};
-use ssdl::{Real, Samples};
+use ssdl::{Labels, Real, Samples};
 
 use super::space::Changes;
 use super::{Budget, Criterion, Tried};
@@ -80,6 +81,15 @@ impl Trial {
     }
 }
 
+/// Bytes of prepared samples that are kept for the next fits.
+const PREPARED: usize = 2 << 30;
+
+/// Samples prepared by these steps, once for all fits with them.
+struct Prepared<T> {
+    steps: Vec<StepChoice>,
+    samples: Samples<T>,
+}
+
 /// The graph of a preparation and of knobs, built once.
 struct Shared<T> {
     prepare: Vec<StepChoice>,
@@ -96,6 +106,9 @@ pub(super) struct Search<'a, T> {
     monitor: &'a dyn Monitor,
     started: Instant,
     folds: Folds,
+    /// What `prepare=auto` chooses, fold by fold.
+    chosen: Vec<Option<Vec<StepChoice>>>,
+    prepared: Vec<Prepared<T>>,
     shared: Vec<Shared<T>>,
     pub tried: Vec<Tried>,
     pub fits: usize,
@@ -120,6 +133,7 @@ impl<'a, T: Real> Search<'a, T> {
                     .into(),
             ))
         })?;
+        let chosen = vec![None; folds.hidden.len()];
         Ok(Self {
             method,
             samples,
@@ -129,6 +143,8 @@ impl<'a, T: Real> Search<'a, T> {
             monitor,
             started: Instant::now(),
             folds,
+            chosen,
+            prepared: Vec::new(),
             shared: Vec::new(),
             tried: Vec::new(),
             fits: 0,
@@ -223,8 +239,10 @@ impl<'a, T: Real> Search<'a, T> {
         }
         let mut other = Trial::new(Setting { knobs: Vec::new(), ..chosen.setting.clone() });
         for fold in 0..self.n_folds() {
-            let samples = self.folds.without(fold, self.samples)?;
-            let options = FitOptions { graph: None, ..self.cold(&chosen.setting, &samples) };
+            let labels = self.folds.without(fold, self.samples.labels())?;
+            let steps = self.steps(fold, &chosen.setting.prepare, &labels);
+            let (samples, options) = self.ready(&steps, labels)?;
+            let options = FitOptions { graph: None, ..options };
             let model = nearest.fit(&[], samples, &options, &mut Silent)?;
             self.judge(&model, fold, &mut other);
         }
@@ -266,9 +284,10 @@ impl<'a, T: Real> Search<'a, T> {
     /// Fits the next fold of a setting, from a cold start.
     fn next_fold(&mut self, trial: &mut Trial) -> Result<()> {
         let fold = trial.folds;
-        let samples = self.folds.without(fold, self.samples)?;
-        let mut options = self.cold(&trial.setting, &samples);
-        let graph = self.graph(&options.prepare, &trial.setting)?;
+        let labels = self.folds.without(fold, self.samples.labels())?;
+        let steps = self.steps(fold, &trial.setting.prepare, &labels);
+        let graph = self.graph(&steps, &trial.setting)?;
+        let (samples, mut options) = self.ready(&steps, labels)?;
         if let Some(graph) = graph {
             options.graph = Some(graph);
         }
@@ -279,17 +298,59 @@ impl<'a, T: Real> Search<'a, T> {
         Ok(())
     }
 
-    /// The options of a fit from a cold start. A preparation that is left to the samples is chosen now,
-    /// by those labels that are not hidden. Probabilities are calibrated only where they count.
-    fn cold(&self, setting: &Setting, samples: &Samples<T>) -> FitOptions<T> {
+    /// The steps of a preparation; one that is left to the samples is chosen by those labels that are not hidden.
+    fn steps(&mut self, fold: usize, prepare: &[StepChoice], labels: &Labels) -> Vec<StepChoice> {
+        if !preparation::is_auto(prepare) {
+            return prepare.to_vec();
+        }
         let FitOptions { image, seed, .. } = *self.options;
-        let prepare = if preparation::is_auto(&setting.prepare) {
-            preparation::choose(samples.features(), samples.labels(), image, seed)
-        } else {
-            setting.prepare.clone()
-        };
+        let features = self.samples.features();
+        let choose = || preparation::choose(features, labels, image, seed);
+        self.chosen[fold].get_or_insert_with(choose).clone()
+    }
+
+    /// Samples and options of a fit from a cold start. Probabilities are calibrated only where they count.
+    fn ready(
+        &mut self,
+        steps: &[StepChoice],
+        labels: Labels,
+    ) -> Result<(Samples<T>, FitOptions<T>)> {
         let calibrate = self.options.calibrate && self.by == Criterion::LogLoss;
-        FitOptions { prepare, start: None, calibrate, ..self.options.clone() }
+        let options = FitOptions { start: None, calibrate, ..self.options.clone() };
+        if !self.can_share() {
+            let samples = self.samples.with_labels(labels)?;
+            return Ok((samples, FitOptions { prepare: steps.to_vec(), ..options }));
+        }
+        let samples = self.prepared(steps)?.with_labels(labels)?;
+        // They have the shape of images no more.
+        Ok((samples, FitOptions { prepare: Vec::new(), image: None, ..options }))
+    }
+
+    /// Whether all fits prepare the same samples in the same way.
+    fn can_share(&self) -> bool {
+        let all_take_part = self.options.sample_weight.iter().flatten().all(|weight| *weight > 0.0);
+        all_take_part && self.options.preparation.is_none()
+    }
+
+    /// The samples prepared by these steps.
+    fn prepared(&mut self, steps: &[StepChoice]) -> Result<Samples<T>> {
+        if let Some(known) = self.prepared.iter().find(|one| one.steps == steps) {
+            return Ok(known.samples.clone());
+        }
+        let Self { samples, options, .. } = *self;
+        let prepared = ssdl::threads::run(options.threads, || -> ssdl::Result<Samples<T>> {
+            let features = samples.features().clone();
+            let (_, prepared) = Pipeline::fit(steps, features, options.image, options.seed)?;
+            Samples::new(prepared, samples.labels().clone())
+        })?;
+        let bytes = |samples: &Samples<T>| size_of_val(samples.features().as_slice());
+        self.prepared.push(Prepared { steps: steps.to_vec(), samples: prepared.clone() });
+        while self.prepared.len() > 1
+            && self.prepared.iter().map(|one| bytes(&one.samples)).sum::<usize>() > PREPARED
+        {
+            self.prepared.remove(0);
+        }
+        Ok(prepared)
     }
 
     /// Adds how the labels hidden in a fold fared.
@@ -318,11 +379,13 @@ impl<'a, T: Real> Search<'a, T> {
         if let Some(known) = known {
             return Ok(Some(known.graph.clone()));
         }
-        let Self { samples, options, .. } = *self;
-        let built = ssdl::threads::run(options.threads, || -> ssdl::Result<Connected<T>> {
-            let features = samples.features().clone();
-            let (_, prepared) = Pipeline::fit(prepare, features, options.image, options.seed)?;
-            knobs.choose().build(&prepared)
+        let prepared = self.prepared(prepare)?;
+        let options = self.options;
+        let built = ssdl::threads::run(options.threads, || {
+            device::lend(options.device.clone(), || {
+                let built = knobs.choose().build(prepared.features());
+                device::check().and(built)
+            })
         });
         let graph = Arc::new(built?);
         let prepare = prepare.to_vec();
@@ -347,9 +410,7 @@ impl<'a, T: Real> Search<'a, T> {
         let n_samples = self.samples.n_samples();
         let from_samples = value("denoise").is_none_or(|count| count == "0");
         let has_graph = value("manifold").and_then(|weight| weight.parse().ok()) != Some(0.0);
-        let all_take_part = self.options.sample_weight.iter().flatten().all(|weight| *weight > 0.0);
-        let is_plain = self.options.preparation.is_none() && self.options.graph.is_none();
-        let fits = from_samples && has_graph && all_take_part && is_plain;
+        let fits = from_samples && has_graph && self.can_share() && self.options.graph.is_none();
         (fits && knobs.n_neighbors < n_samples).then_some(knobs)
     }
 }

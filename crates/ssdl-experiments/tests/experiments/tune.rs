@@ -57,6 +57,24 @@ fn the_search_keeps_fixed_knobs_and_never_ends_below_its_start() {
 }
 
 #[test]
+fn settings_beyond_those_of_the_stages_are_drawn() {
+    let method = methods::find::<f32>("ussdl").unwrap();
+    let budget = Budget { fits: 400, ..Budget::default() };
+    let monitor = Counter::new(usize::MAX);
+    let (samples, fixed) = (samples(3), &fixed()[..2]);
+    let search = |settings| {
+        let aim = Aim { settings, ..Aim::default() };
+        tune(method, fixed, &samples, &options(), &aim, budget, &monitor).unwrap()
+    };
+    let (few, many) = (search(0), search(40));
+    assert!(few.tried.len() < 40, "{}", few.tried.len());
+    assert_eq!(many.tried.len(), 40);
+    assert_eq!(many.tried[..few.tried.len()], few.tried[..], "the stages come first, as without");
+    assert!(many.accuracy >= many.before);
+    assert_eq!(search(40), many);
+}
+
+#[test]
 fn budgets_end_the_search() {
     let method = methods::find::<f32>("ussdl").unwrap();
     let budget = Budget { fits: 5, ..Budget::default() };
@@ -121,7 +139,7 @@ fn noise_is_no_gain_and_a_preparation_that_helps_is_one() {
     let options = || FitOptions { prepare: prepare.clone(), ..options() };
     let aim = |by: Criterion, steps: &[&str]| {
         let steps: Vec<_> = steps.iter().map(|step| step.parse().unwrap()).collect();
-        Aim { by, preparations: vec![steps] }
+        Aim { by, preparations: vec![steps], settings: 0 }
     };
     // One feature drowns all others unless they are standardised.
     let mut spoilt = plain.features().clone();

@@ -6,12 +6,11 @@
 // dense block of H, sweeps there. Samples of one launch do not act on each other.
 
 // A block of K times 32 coefficients, K to a lane; its rows lie STRIDE apart, so that a column can be read without two
-// lanes at one bank. Few samples need the wide block, and fewer of those fit into the fast memory at once.
-#define NARROW 2
-#define WIDE 4
+// lanes at one bank. The smaller the blocks, the more of them fit into the fast memory at once, so samples begin with a
+// small one, and few need a wide one.
 #define STRIDE(K) (K * WARP + 1)
-// Coefficients that a sample may start with; the rest of a narrow block is for those that enter.
-#define START 40
+// Coefficients that a sample may start with; the rest of the block is for those that enter.
+#define START(K) (K * WARP * 5 / 8)
 // Sweeps before the support is solved for directly.
 #define DIRECT_AFTER 10
 
@@ -227,7 +226,7 @@ __device__ int choose(const Problem &it, const Place &at, i64 j, real shift, int
 }
 
 // Keeps the largest coefficients of a start that would leave no room in a block: what is missing enters again.
-__device__ void trim(const Place &at, int p) {
+__device__ void trim(const Place &at, int p, int most) {
     int lane = threadIdx.x, count = 0;
     real top = 0;
     for (int i = lane; i < p; i += WARP) {
@@ -235,15 +234,15 @@ __device__ void trim(const Place &at, int p) {
         top = largest(top, size);
         count += size > 0;
     }
-    if (warp_sum(count) <= START) return;
+    if (warp_sum(count) <= most) return;
     real low = 0, high = warp_max(top);
     for (int step = 0; step < 24; step++) {
         real middle = low + (high - low) * (real)0.5;
         int above = 0;
         for (int i = lane; i < p; i += WARP) above += (at.code[i] < 0 ? -at.code[i] : at.code[i]) > middle;
         above = warp_sum(above);
-        if (above > START) low = middle; else high = middle;
-        if (above == START || !(low < high)) break;
+        if (above > most) low = middle; else high = middle;
+        if (above == most || !(low < high)) break;
     }
     for (int i = lane; i < p; i += WARP) {
         if ((at.code[i] < 0 ? -at.code[i] : at.code[i]) <= high) at.code[i] = 0;
@@ -465,10 +464,10 @@ __device__ void sweep_wide(const Problem &it, const Place &at, i64 j, real shift
     }
 }
 
-// Codes of the chosen samples (all where the list is null), and the largest gap they started with, relative to the
-// sparsity. Samples that need a wide block are left to the next launch: `wide` has their number, then their places.
+// One sample's code. One that needs a wider block is left to the next launch: `left` has their number, then their
+// places; the last launch has no such list.
 template <int K>
-__device__ void visit_one(const Problem &it, i64 j, u32 *wide, float *gaps) {
+__device__ void visit_one(const Problem &it, i64 j, u32 *left, float *gaps) {
     extern __shared__ __align__(16) unsigned char scratch[];
     int lane = threadIdx.x, p = it.p;
     Place at;
@@ -480,7 +479,7 @@ __device__ void visit_one(const Problem &it, i64 j, u32 *wide, float *gaps) {
     real *own = it.codes + j * p;
     for (int i = lane; i < p; i += WARP) at.code[i] = own[i];
     __syncwarp();
-    if (!it.form && K == NARROW) trim(at, p);
+    if (!it.form && left) trim(at, p, START(K));
     real shift = (it.shifts ? it.shifts[j] : 0) + (it.form ? it.beta * it.diagonal[j] : 0);
     real half = it.sparsity * (real)0.5;
     real below = it.nonnegative ? (real)3e38 : half;
@@ -494,8 +493,8 @@ __device__ void visit_one(const Problem &it, i64 j, u32 *wide, float *gaps) {
         gap = gap <= 16 * it.epsilon * top ? 0 : gap / scale;
         if (round == 0) at_start = gap;
         if (gap <= it.tolerance) break;
-        if (K == NARROW && wide && size > K * WARP) {
-            if (lane == 0) wide[1 + atomicAdd(wide, 1u)] = (u32)j;
+        if (left && size > K * WARP) {
+            if (lane == 0) left[1 + atomicAdd(left, 1u)] = (u32)j;
             break;
         }
         real still = it.tolerance * scale * (real)0.25;
@@ -526,10 +525,25 @@ __device__ void visit_one(const Problem &it, i64 j, u32 *wide, float *gaps) {
     if (lane == 0 && at_start > 0) atomicMax((int *)gaps, __float_as_int((float)at_start));
 }
 
-extern "C" __global__ void visit(Problem it, const u32 *chosen, u32 *wide, float *gaps) {
-    visit_one<NARROW>(it, chosen ? (i64)chosen[blockIdx.x] : (i64)blockIdx.x, wide, gaps);
+// Codes of samples, and the largest gap they started with, relative to the sparsity: of all or the chosen ones, a block
+// for each, or of those that a launch with smaller blocks has left.
+template <int K>
+__device__ __forceinline__ void visit_some(const Problem &it, const u32 *chosen, const u32 *from, u32 *left, float *gaps) {
+    if (from) {
+        for (u32 at = blockIdx.x; at < from[0]; at += gridDim.x) visit_one<K>(it, from[1 + at], left, gaps);
+    } else {
+        visit_one<K>(it, chosen ? (i64)chosen[blockIdx.x] : (i64)blockIdx.x, left, gaps);
+    }
 }
 
-extern "C" __global__ void visit_wide(Problem it, u32 *wide, float *gaps) {
-    for (u32 at = blockIdx.x; at < wide[0]; at += gridDim.x) visit_one<WIDE>(it, wide[1 + at], wide, gaps);
+extern "C" __global__ void visit_1(Problem it, const u32 *chosen, const u32 *from, u32 *left, float *gaps) {
+    visit_some<1>(it, chosen, from, left, gaps);
+}
+
+extern "C" __global__ void visit_2(Problem it, const u32 *chosen, const u32 *from, u32 *left, float *gaps) {
+    visit_some<2>(it, chosen, from, left, gaps);
+}
+
+extern "C" __global__ void visit_4(Problem it, const u32 *chosen, const u32 *from, u32 *left, float *gaps) {
+    visit_some<4>(it, chosen, from, left, gaps);
 }

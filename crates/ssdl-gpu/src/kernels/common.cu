@@ -9,6 +9,7 @@ typedef unsigned long long u64;
 #define WARP 32
 #define BLOCK 256
 #define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fc00000)
 
 __device__ __forceinline__ real largest(real a, real b) { return a > b ? a : b; }
 

@@ -161,40 +161,31 @@ extern "C" __global__ void confirm(int n, int k, int slots, i64 queries, i64 cou
     }
 }
 
-// The k nearest of some queries by direct distances: one block for each query, all references.
-extern "C" __global__ void direct(int n, int k, int same, i64 first, i64 count, const u32 *chosen,
-                                  const real *samples, const real *x, double *buffer, u32 *lists) {
+// The k nearest of `count` entries, by all threads of a block: nearest first, ties by place. Entry j is at place
+// `places[j]`, or `first + j` without places. What is not a number is never taken.
+__device__ void nearest_of(int k, i64 count, const double *distances, const u32 *places, i64 first, double *found,
+                           u32 *found_places) {
     __shared__ double best[BLOCK / WARP];
     __shared__ u32 place_of[BLOCK / WARP];
     __shared__ double last_distance;
     __shared__ u32 last_place;
-    i64 q = chosen[blockIdx.x];
-    i64 self = same ? first + q : -1;
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    double *distances = buffer + (i64)blockIdx.x * count;
-    for (i64 j = warp; j < count; j += BLOCK / WARP) {
-        double sum = 0.0;
-        for (int i = lane; i < n; i += WARP) {
-            double off = (double)x[q * n + i] - (double)samples[j * n + i];
-            sum += off * off;
-        }
-        sum = warp_sum(sum);
-        if (lane == 0) distances[j] = j == self ? INFINITY : sum;
-    }
     if (threadIdx.x == 0) { last_distance = -1.0; last_place = 0; }
     __syncthreads();
-    for (int found = 0; found < k; found++) {
+    for (int rank = 0; rank < k; rank++) {
         double least = INFINITY;
         u32 place = ALL;
         for (i64 j = threadIdx.x; j < count; j += BLOCK) {
             double d = distances[j];
-            bool later = d > last_distance || (d == last_distance && (u32)j > last_place);
-            if (later && j != self && (place == ALL || d < least)) { least = d; place = (u32)j; }
+            u32 own = places ? places[j] : (u32)(first + j);
+            bool later = d > last_distance || (d == last_distance && own > last_place);
+            bool nearer = d < least || (d == least && own < place);
+            if (later && nearer) { least = d; place = own; }
         }
         for (int step = 16; step > 0; step >>= 1) {
             double other = __shfl_xor_sync(ALL, least, step);
             u32 other_place = __shfl_xor_sync(ALL, place, step);
-            if (other_place != ALL && (place == ALL || other < least || (other == least && other_place < place))) {
+            if (other < least || (other == least && other_place < place)) {
                 least = other;
                 place = other_place;
             }
@@ -203,16 +194,48 @@ extern "C" __global__ void direct(int n, int k, int same, i64 first, i64 count, 
         __syncthreads();
         if (threadIdx.x == 0) {
             for (int w = 1; w < BLOCK / WARP; w++) {
-                bool nearer = place_of[w] != ALL
-                    && (place == ALL || best[w] < least || (best[w] == least && place_of[w] < place));
-                if (nearer) { least = best[w]; place = place_of[w]; }
+                if (best[w] < least || (best[w] == least && place_of[w] < place)) {
+                    least = best[w];
+                    place = place_of[w];
+                }
             }
-            lists[q * k + found] = place;
+            if (found) found[rank] = least;
+            found_places[rank] = place;
             last_distance = least;
             last_place = place;
         }
         __syncthreads();
     }
+}
+
+// The k nearest of some queries by direct distances, each query among a share of the references: `parts` blocks for a
+// query, each of which leaves k candidates.
+extern "C" __global__ void direct(int n, int k, int same, i64 first, i64 count, int parts, const u32 *chosen,
+                                  const real *samples, const real *x, double *buffer, double *found, u32 *places) {
+    i64 at = blockIdx.x / parts, part = blockIdx.x % parts, q = chosen[at];
+    i64 self = same ? first + q : -1, share = (count + parts - 1) / parts;
+    i64 start = part * share < count ? part * share : count, end = start + share < count ? start + share : count;
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    double *distances = buffer + at * count;
+    for (i64 j = start + warp; j < end; j += BLOCK / WARP) {
+        double sum = 0.0;
+        for (int i = lane; i < n; i += WARP) {
+            double off = (double)x[q * n + i] - (double)samples[j * n + i];
+            sum += off * off;
+        }
+        sum = warp_sum(sum);
+        if (lane == 0) distances[j] = j == self ? NAN : sum;
+    }
+    __syncthreads();
+    i64 own = (i64)blockIdx.x * k;
+    nearest_of(k, end - start, distances + start, 0, start, found + own, places + own);
+}
+
+// The k nearest among the candidates of all parts.
+extern "C" __global__ void nearest_of_parts(int k, int parts, const u32 *chosen, const double *found, const u32 *places,
+                                            u32 *lists) {
+    i64 own = (i64)blockIdx.x * parts * k;
+    nearest_of(k, (i64)parts * k, found + own, places + own, 0, 0, lists + (i64)chosen[blockIdx.x] * k);
 }
 
 // Weights that mix each query from its neighbours: one warp for each. Shared memory: a strip of the

@@ -276,7 +276,7 @@ mod provoked {
         let (Some(device), Some(controls)) = (card(), software::Controls::get()) else { return };
         small(&device).expect("room");
         let before = controls.used();
-        for what in ["allocate", "copy", "launch", "visit", "class_shares", "offer", "confirm"] {
+        for what in ["allocate", "copy", "launch", "visit_2", "class_shares", "offer", "confirm"] {
             for after in [0, 40] {
                 controls.fail(what, after);
                 match small(&device) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #undef INFINITY
+#undef NAN
 #define __device__
 #define __global__
 #define __host__

@@ -11,6 +11,7 @@ use super::{LinearClassifier, MarginKnobs, Prior, Voting, best, ridge};
 use crate::knobs::AutoOr;
 use crate::matrix::Matrix;
 use crate::samples::{Held, Labels};
+use crate::threads::Loops;
 use crate::{Real, Result};
 
 /// Unlabelled samples together count at most as much as this many times the labels.
@@ -176,11 +177,16 @@ pub(crate) fn votes_for_classes<T: Real>(
     samples: Held<'_, T>,
     chosen: &[usize],
 ) -> Vec<f64> {
-    let mut votes = vec![0.0; classifier.bias.len()];
-    // A part at a time: all of them would be a second copy of the samples.
-    for part in chosen.chunks(SCORED) {
+    // A part at a time for each thread: all of them would be a second copy of the samples.
+    let of_parts = chosen.chunks(SCORED).gather(|part| {
+        let mut votes = vec![0.0; classifier.bias.len()];
         let scores = classifier.scores(&samples.select(part));
         scores.iter_columns().for_each(|column| votes[best(column)] += 1.0);
+        votes
+    });
+    let mut votes = vec![0.0; classifier.bias.len()];
+    for part in of_parts {
+        votes.iter_mut().zip(part).for_each(|(sum, own)| *sum += own);
     }
     votes
 }

@@ -1,5 +1,7 @@
 //! Features that are zero in every sample, such as the margins of images: a fit need not know them.
 
+use std::sync::Arc;
+
 use super::{Given, Learnt};
 use crate::{Matrix, Real, Result};
 
@@ -23,7 +25,7 @@ pub(crate) fn without_blank<T: Real>(
     let Given { graph, start, crew, seed, .. } = *given;
     let (labels, weights, lengths) =
         (given.labels.clone(), given.weights.clone(), given.lengths.clone());
-    let samples = rows(&given.samples);
+    let samples = Arc::new(rows(&given.samples));
     let mut learnt = learn(&Given {
         samples,
         parked: None,

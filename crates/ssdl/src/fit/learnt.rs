@@ -1,7 +1,7 @@
 //! What a method is given, and the one type of result that every method returns.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,9 @@ use crate::{Labels, Matrix, Real, Result};
 
 /// What a method learns from.
 pub struct Given<'a, T> {
-    /// Prepared samples, $n\times N$; without a column where they are [`parked`](Given::parked).
-    pub samples: Matrix<T>,
+    /// Prepared samples, $n\times N$, which other fits may share; without a column where they are
+    /// [`parked`](Given::parked).
+    pub samples: Arc<Matrix<T>>,
     /// The samples in a file, with what was found while they were in memory.
     pub parked: Option<Parked<T>>,
     /// How long each sample was, where the last step of the preparation has made all of one length.
@@ -68,7 +69,7 @@ impl<T: Real> Given<'_, T> {
     pub fn park(&mut self, folder: &Path, connected: Option<Connected<T>>) -> Result<()> {
         let energy = self.samples.squared_norm();
         let samples = OnDisk::write(&self.samples, folder)?;
-        self.samples = Matrix::zeros(samples.rows(), 0);
+        self.samples = Arc::new(Matrix::zeros(samples.rows(), 0));
         self.parked = Some(Parked { samples, energy, connected: Mutex::new(connected) });
         Ok(())
     }

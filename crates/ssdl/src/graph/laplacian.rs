@@ -31,16 +31,22 @@ pub(super) enum Form<T> {
     Affinities(Csr<T>),
 }
 
+/// The sum over each row of what `of` makes of its entries.
+fn sums_of_rows<T: Real>(matrix: &Csr<T>, of: &(dyn Fn(usize, T) -> T + Sync)) -> Vec<T> {
+    let mut sums = vec![T::zero(); matrix.rows()];
+    sums.iter_mut().enumerate().runs_of(4096).each(|(row, sum)| {
+        *sum = matrix.row(row).map(|(column, weight)| of(column, weight)).sum();
+    });
+    sums
+}
+
 impl<T: Real> Laplacian<T> {
     /// $L=M^\top M$ from the factor $M$ (any number of rows, one column per sample).
     #[must_use]
     pub fn from_factor(factor: Csr<T>) -> Self {
         let transposed = factor.transpose();
-        let row_sums: Vec<T> =
-            (0..factor.rows()).map(|m| factor.row(m).map(|(_, w)| w.abs()).sum()).collect();
-        let per_sample = |f: &dyn Fn(usize, T) -> T| -> Vec<T> {
-            (0..transposed.rows()).map(|j| transposed.row(j).map(|(m, w)| f(m, w)).sum()).collect()
-        };
+        let row_sums = sums_of_rows(&factor, &|_, w| w.abs());
+        let per_sample = |f: &(dyn Fn(usize, T) -> T + Sync)| sums_of_rows(&transposed, f);
         let diagonal = per_sample(&|_, w| w * w);
         let bound = per_sample(&|m, w| w.abs() * row_sums[m]);
         let form = Form::Mixtures { factor, transposed };

@@ -66,14 +66,18 @@ pub(super) fn mixed_elsewhere<T: Real>(
 /// $L=(I-V)^\top(I-V)$ from neighbour lists and their weights.
 fn mixed<T: Real>(n_samples: usize, neighbours: &Neighbours, weights: &[T]) -> Laplacian<T> {
     let k = neighbours.k();
-    let rows = (0..n_samples).map(|i| {
-        // A lone sample (k = 0) has nothing to agree with: its row stays empty.
-        let own = (k > 0).then_some((i, T::one()));
-        let list: &[u32] = if k > 0 { neighbours.of(i) } else { &[] };
-        let rest = list.iter().zip(weights.iter().skip(i * k));
-        own.into_iter().chain(rest.map(|(&j, &w)| (j as usize, -w)))
+    // A lone sample (k = 0) has nothing to agree with: its row stays empty.
+    let length = if k > 0 { k + 1 } else { 0 };
+    let starts = (0..=n_samples).map(|i| i * length).collect();
+    let mut indices = vec![0; n_samples * length];
+    let mut values = vec![T::one(); n_samples * length];
+    let rows = indices.chunks_mut(length.max(1)).zip(values.chunks_mut(length.max(1)));
+    rows.enumerate().runs_of(1024).each(|(i, (indices, values))| {
+        indices[0] = i as u32;
+        indices[1..].copy_from_slice(neighbours.of(i));
+        values[1..].iter_mut().zip(&weights[i * k..]).for_each(|(value, &w)| *value = -w);
     });
-    Laplacian::from_factor(Csr::from_rows(n_samples, rows))
+    Laplacian::from_factor(Csr::trusted(n_samples, starts, indices, values))
 }
 
 /// Weights $\hat\lambda_i=\arg\min\lVert x_i-\sum_j\lambda_jx_j\rVert^2$, $\sum_j\lambda_j=1$, for

@@ -107,7 +107,7 @@ fn learn<T: Real>(
     let started = Instant::now();
     let (samples, start, weights) = weigh(samples, options)?;
     check_labels(samples.labels(), watch)?;
-    let (features, labels) = samples.into_parts();
+    let (features, labels) = samples.into_shared();
     let n_raw = features.rows();
     let (preparation, (samples, lengths)) = prepared(features, &labels, options, watch)?;
     if stop::armed().is_set() {
@@ -179,15 +179,20 @@ fn learn<T: Real>(
     Ok(model)
 }
 
-/// The preparation, known or fitted, the prepared samples, and the lengths that it took from them.
+/// Prepared samples, and the lengths that the preparation took from them.
+type Prepared<T> = (Arc<Matrix<T>>, Option<Vec<T>>);
+
+/// The preparation, known or fitted, and what it makes of the samples.
 fn prepared<T: Real>(
-    features: Matrix<T>,
+    features: Arc<Matrix<T>>,
     labels: &Labels,
     options: &FitOptions<T>,
     watch: &mut dyn Watch,
-) -> Result<(Pipeline<T>, Measured<T>)> {
+) -> Result<(Pipeline<T>, Prepared<T>)> {
+    let shared = |(samples, lengths): Measured<T>| (Arc::new(samples), lengths);
     if let Some(known) = &options.preparation {
-        return Ok((known.clone(), known.apply_measured(features)?));
+        let measured = known.apply_measured(Arc::unwrap_or_clone(features))?;
+        return Ok((known.clone(), shared(measured)));
     }
     let (image, seed) = (options.image, options.seed);
     let doubts = [
@@ -197,7 +202,14 @@ fn prepared<T: Real>(
     doubts.iter().flatten().for_each(|sentence| watch.notice(sentence));
     let chosen = preparation::is_auto(&options.prepare)
         .then(|| preparation::choose(&features, labels, image, seed));
-    Pipeline::fit_measured(chosen.as_deref().unwrap_or(&options.prepare), features, image, seed)
+    let steps = chosen.as_deref().unwrap_or(&options.prepare);
+    if steps.is_empty() {
+        // Samples that other fits share are not copied.
+        return Ok((Pipeline::empty(features.rows(), image)?, (features, None)));
+    }
+    let features = Arc::unwrap_or_clone(features);
+    let (fitted, measured) = Pipeline::fit_measured(steps, features, image, seed)?;
+    Ok((fitted, shared(measured)))
 }
 
 /// How scores become probabilities.

@@ -3,6 +3,8 @@
 //! Hidden samples stay in the fit, unlabelled, as the practitioner's other samples do. All fits
 //! begin cold.
 
+use std::sync::Arc;
+
 use super::any::AnyLearner;
 use crate::classifier::svm::stratified_folds;
 use crate::classifier::{Calibration, Expected};
@@ -133,7 +135,7 @@ pub(super) fn fewer<'a, T: Real>(given: &Given<'a, T>) -> Option<Given<'a, T>> {
     };
     let all = chosen.len() == given.labels.len();
     Some(Given {
-        samples: given.held().select(&chosen),
+        samples: Arc::new(given.held().select(&chosen)),
         parked: None,
         lengths: given.lengths.as_ref().map(|all| chosen.iter().map(|&j| all[j]).collect()),
         labels: given.labels.select(&chosen),

@@ -2,6 +2,7 @@
 //! codes without their zeros.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::tensor::{Numbers, Tensor};
 use crate::fit::KeptSamples;
@@ -33,14 +34,14 @@ pub(super) struct Kept<T> {
 impl<T: Real> Kept<T> {
     /// Keeps what is chosen. Only neighbours' mixtures can do with landmarks: what other graphs weigh
     /// depends on how densely the samples lie.
-    pub fn new(samples: Matrix<T>, chosen: KeptSamples, rule: Option<Rule>) -> Self {
+    pub fn new(samples: Arc<Matrix<T>>, chosen: KeptSamples, rule: Option<Rule>) -> Self {
         let (landmarks, half) = Self::places(samples.columns(), chosen, rule);
         let samples = match &landmarks {
             Some(places) => {
                 let places: Vec<usize> = places.iter().map(|&place| place as usize).collect();
                 samples.select_columns(&places)
             }
-            None => samples,
+            None => Arc::unwrap_or_clone(samples),
         };
         Self::rounded(samples, landmarks, half)
     }

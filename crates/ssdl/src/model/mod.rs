@@ -23,6 +23,7 @@ pub use query::representatives;
 pub use report::FitReport;
 pub use seen::{OutOfSample, Seen};
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use kept::Kept;
@@ -143,12 +144,12 @@ impl<T: Real> Model<T> {
             Some(found) => {
                 let training = keeps_samples.then(|| match parked {
                     Some(parked) => Kept::of_disk(&parked.samples, chosen, rule),
-                    None => Kept::new(reconstructions.unwrap_or(samples), chosen, rule),
+                    None => Kept::new(reconstructions.map_or(samples, Arc::new), chosen, rule),
                 });
                 let rule = CodingRule { atoms: found.atoms, coder: found.coder };
                 (Some(rule), found.codes, training)
             }
-            None => (None, samples, None),
+            None => (None, Arc::unwrap_or_clone(samples), None),
         };
         Self {
             method: origin.method.to_owned(),

@@ -6,7 +6,7 @@ use crate::classifier::Coded;
 use crate::codes::{Coder, Pull};
 use crate::device::{self, Mixture};
 use crate::graph::Anchors;
-use crate::{Error, Matrix, Real, Result};
+use crate::{Error, Matrix, Real, Result, threads};
 
 /// New samples as a model sees them: the costly work is done once.
 #[derive(Clone, Debug)]
@@ -170,7 +170,14 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        let seen = self.look(raw, false)?;
+        let mut seen = self.look(raw, false)?;
+        if seen.codes.is_some() && self.decision.sees_codes_alone() {
+            // To give many samples back to the system takes a while.
+            let prepared = std::mem::replace(&mut seen.prepared, Matrix::zeros(0, 0));
+            let judge = || self.decision.judge(&self.known(), &seen.coded());
+            let (verdict, ()) = threads::both(judge, || drop(prepared));
+            return Ok(self.prediction(verdict?, seen.into_codes()));
+        }
         let verdict = self.decision.judge(&self.known(), &seen.coded())?;
         Ok(self.prediction(verdict, seen.into_codes()))
     }

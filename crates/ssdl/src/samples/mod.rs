@@ -9,13 +9,15 @@ pub mod weights;
 pub use labels::Labels;
 pub use on_disk::{Held, OnDisk};
 
+use std::sync::Arc;
+
 use crate::matrix::first_not_finite;
 use crate::{Error, Matrix, Real, Result};
 
-/// Samples (columns of `features`) and their labels, checked once.
+/// Samples (columns of `features`) and their labels, checked once. Copies share the features.
 #[derive(Clone, Debug)]
 pub struct Samples<T> {
-    features: Matrix<T>,
+    features: Arc<Matrix<T>>,
     labels: Labels,
 }
 
@@ -28,14 +30,22 @@ impl<T: Real> Samples<T> {
     #[inline(never)]
     pub fn new(features: Matrix<T>, labels: Labels) -> Result<Self> {
         check_features(&features)?;
-        if labels.len() != features.columns() {
+        Self { features: Arc::new(features), labels: Labels::none(0) }.with_labels(labels)
+    }
+
+    /// The same samples with other labels; features are neither copied nor checked again.
+    ///
+    /// # Errors
+    /// If the counts differ.
+    pub fn with_labels(&self, labels: Labels) -> Result<Self> {
+        if labels.len() != self.features.columns() {
             return Err(Error::Shape {
                 what: "number of labels (one per sample)".into(),
-                expected: features.columns(),
+                expected: self.features.columns(),
                 got: labels.len(),
             });
         }
-        Ok(Self { features, labels })
+        Ok(Self { features: self.features.clone(), labels })
     }
 
     /// The samples, one per column.
@@ -65,6 +75,11 @@ impl<T: Real> Samples<T> {
     /// Features and labels.
     #[must_use]
     pub fn into_parts(self) -> (Matrix<T>, Labels) {
+        (Arc::unwrap_or_clone(self.features), self.labels)
+    }
+
+    /// Features, which other samples may share, and labels.
+    pub(crate) fn into_shared(self) -> (Arc<Matrix<T>>, Labels) {
         (self.features, self.labels)
     }
 }

@@ -172,6 +172,11 @@ impl<T: Real> Decision<T> {
         }
     }
 
+    /// Whether new samples are judged by their codes and nothing else.
+    pub(crate) fn sees_codes_alone(&self) -> bool {
+        matches!(self.0, Kind::Linear { .. } | Kind::Softmax(_))
+    }
+
     /// Whether the model must keep its training samples for [`Decision::of_training`].
     #[must_use]
     pub fn needs_samples(&self) -> bool {

@@ -60,6 +60,14 @@ impl<T: Real> Pipeline<T> {
             .map(|(fitted, (prepared, _))| (fitted, prepared))
     }
 
+    /// No step at all, for samples of this many features.
+    ///
+    /// # Errors
+    /// If that is not the number of pixels of `image`.
+    pub(crate) fn empty(n_features: usize, image: Option<[usize; 2]>) -> Result<Self> {
+        Ok(Self { layout: Layout::new(n_features, image)?, steps: Vec::new() })
+    }
+
     /// As [`fit`](Pipeline::fit), with the lengths of [`apply_measured`](Pipeline::apply_measured).
     ///
     /// # Errors
