@@ -25,6 +25,8 @@ const PARTS: usize = 1024;
 pub(crate) struct Card {
     pub name: String,
     pub stream: Arc<CudaStream>,
+    /// For copies to the card while it computes.
+    copying: Arc<CudaStream>,
     /// Bytes of fast memory that the threads of a block may share.
     pub fast_memory: usize,
     /// One thread at a time: a handle is not made for several.
@@ -108,9 +110,11 @@ impl Card {
             )));
         }
         let context = CudaContext::new(ordinal).map_err(|error| failed("the card", error))?;
-        // SAFETY: all work is on one stream, so no array is read before it is written.
+        // SAFETY: all work is on one stream, so no array is read before it is written; who copies on the other
+        // one waits for it.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(|error| failed("the card", error))?;
+        let copying = context.new_stream().map_err(|error| failed("the card", error))?;
         let blas = CudaBlas::new(stream.clone()).map_err(|error| failed("cuBLAS", error))?;
         let most = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let fast_memory = context.attribute(most).map_err(|error| failed("the card", error))?;
@@ -118,6 +122,7 @@ impl Card {
         Ok(Self {
             name,
             stream,
+            copying,
             fast_memory: usize::try_from(fast_memory).unwrap_or(0),
             blas: Mutex::new(blas),
             context,
@@ -162,6 +167,26 @@ impl Card {
         let sent = unsafe { self.copies.send(&self.stream, cast_slice(host), to) };
         sent.map_err(|error| failed("copying to the card", error))?;
         Ok(out)
+    }
+
+    /// Overwrites the beginning of an array while other arrays are computed with, and waits for the copy. Nothing that
+    /// is still to be done may use the array.
+    pub fn overwrite<T: DeviceRepr + Pod>(
+        &self,
+        host: &[T],
+        array: &mut CudaSlice<T>,
+    ) -> Result<()> {
+        if host.len() > array.len() {
+            return Err(Error::Device("an array has another size than it should".into()));
+        }
+        let sent = if Copies::are_for(size_of_val(host)) {
+            // SAFETY: the array has room for the slice.
+            unsafe { self.copies.send(&self.copying, cast_slice(host), self.pointer(array)) }
+        } else {
+            self.copying.memcpy_htod(host, &mut array.slice_mut(..host.len()))
+        };
+        let done = sent.and_then(|()| self.copying.synchronize());
+        done.map_err(|error| failed("copying to the card", error))
     }
 
     /// An array of zeros on the card.

@@ -76,8 +76,12 @@ impl<T: Multiplied> Engine<T> for Gpu {
         Ok(())
     }
 
-    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Found<T>> {
-        new_samples::code(&self.0, problem)
+    fn code_new(
+        &self,
+        problem: &NewSamples<'_, T>,
+        meanwhile: &mut dyn FnMut(&[T]),
+    ) -> Result<Found<T>> {
+        new_samples::code(&self.0, problem, meanwhile)
     }
 
     fn hold<'a>(

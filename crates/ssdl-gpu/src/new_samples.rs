@@ -20,6 +20,7 @@ const BLOCK: usize = 1 << 16;
 pub(crate) fn code<T: Multiplied>(
     card: &Arc<Card>,
     problem: &NewSamples<'_, T>,
+    meanwhile: &mut dyn FnMut(&[T]),
 ) -> Result<Found<T>> {
     let NewSamples { samples, atoms, sparsity, solver, .. } = *problem;
     let (n, p, count) = (atoms.rows(), atoms.columns(), samples.columns());
@@ -28,14 +29,17 @@ pub(crate) fn code<T: Multiplied>(
     let mut out = Matrix::zeros(p, count);
     let mut places = out.as_mut_slice().chunks_mut(BLOCK * p);
     let (mut lists, mut weights) = (Vec::new(), Vec::new());
-    let upload = |first: usize| {
-        let last = (first + BLOCK).min(count);
-        card.upload(&samples.as_slice()[first * n..last * n])
-    };
-    let mut next = if count > 0 { Some(upload(0)?) } else { None };
+    let mut blocks = samples.as_slice().chunks(BLOCK * n);
+    // One block is coded while the other one is filled.
+    let size = n * BLOCK.min(count);
+    let (mut block, mut other) = (card.zeros::<T>(size)?, card.zeros::<T>(size)?);
+    card.wait()?;
+    if let Some(first) = blocks.next() {
+        card.overwrite(first, &mut block)?;
+    }
+    let mut last: Option<&mut [T]> = None;
     for first in (0..count).step_by(BLOCK) {
         let some = BLOCK.min(count - first);
-        let Some(block) = next.take() else { break };
         let mut rhs = card.zeros::<T>(p * some)?;
         let factors = (turned(&on_card, n, p), plain(&block, n, some));
         card.multiply(T::one(), factors.0, factors.1, T::zero(), &mut rhs)?;
@@ -54,16 +58,25 @@ pub(crate) fn code<T: Multiplied>(
             ..Coding::new(p, solver, solver.sweeps + 1)
         };
         visit(card, &coding, None, some)?;
-        if first + some < count {
-            next = Some(upload(first + some)?);
+        // While the card codes; the other block is that of samples whose codes are here.
+        if let Some(next) = blocks.next() {
+            card.overwrite(next, &mut other)?;
+        }
+        if let Some(codes) = last.take() {
+            meanwhile(codes);
         }
         if let Some(place) = places.next() {
             card.download_into(&codes, place)?;
+            last = Some(place);
         }
         if let Some(Pulled { rows, .. }) = pull.filter(|_| pulling.is_told()) {
             lists.extend(card.download(&rows.others)?);
             weights.extend(card.download(&rows.values)?);
         }
+        std::mem::swap(&mut block, &mut other);
+    }
+    if let Some(codes) = last {
+        meanwhile(codes);
     }
     Ok(Found { codes: out, mixtures: pulling.is_told().then_some((lists, weights)) })
 }

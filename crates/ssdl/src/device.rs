@@ -66,11 +66,16 @@ pub trait Engine<T: Real> {
         codes: &mut Matrix<T>,
     ) -> Result<()>;
 
-    /// Codes new samples on known atoms; no sample influences another.
+    /// Codes new samples on known atoms; no sample influences another. Calls `meanwhile` with the codes of one block
+    /// of samples after the other, in their order, while the device codes the next ones.
     ///
     /// # Errors
     /// If the device has no room or fails.
-    fn code_new(&self, problem: &NewSamples<'_, T>) -> Result<Found<T>>;
+    fn code_new(
+        &self,
+        problem: &NewSamples<'_, T>,
+        meanwhile: &mut dyn FnMut(&[T]),
+    ) -> Result<Found<T>>;
 
     /// Takes samples over for a fit.
     ///

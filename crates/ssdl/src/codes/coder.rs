@@ -81,7 +81,7 @@ impl Coder {
             let solver = Lasso::new(sparsity).solver;
             let ties = pull.map_or(Ties::None, Ties::Known);
             let problem = NewSamples { samples: prepared, atoms, sparsity, solver, ties };
-            let elsewhere = |engine: &dyn Engine<T>| engine.code_new(&problem);
+            let elsewhere = |engine: &dyn Engine<T>| engine.code_new(&problem, &mut |_| ());
             if let Some(found) = device::attempt_large(prepared.columns(), elsewhere) {
                 return found.codes;
             }
@@ -98,17 +98,18 @@ impl Coder {
     }
 
     /// The codes of prepared samples and the training samples they were pulled to, all found by the device
-    /// that is lent; `None` where there is none, or for few samples.
+    /// that is lent; `None` where there is none, or for few samples. `meanwhile` is given the codes block by block.
     pub(crate) fn code_elsewhere<T: Real>(
         &self,
         prepared: &Matrix<T>,
         atoms: &Matrix<T>,
         mixture: Mixture<'_, T>,
+        meanwhile: &mut dyn FnMut(&[T]),
     ) -> Option<Found<T>> {
         let Self::Lasso { sparsity } = *self else { return None };
         let (solver, ties) = (Lasso::new(sparsity).solver, Ties::Mixture(mixture));
         let problem = NewSamples { samples: prepared, atoms, sparsity, solver, ties };
-        device::attempt_large(prepared.columns(), |engine| engine.code_new(&problem))
+        device::attempt_large(prepared.columns(), |engine| engine.code_new(&problem, meanwhile))
     }
 
     /// Whether its numbers can be used: a model file may hold anything.

@@ -211,15 +211,21 @@ impl<T: Real> Matrix<T> {
     #[must_use]
     #[inline(never)]
     pub fn of_each(a: View<'_, T>, samples: &Self, offset: Option<&[T]>) -> Self {
+        let mut out = Self::zeros(a.shape().0, samples.columns());
+        Self::of_each_into(a, &samples.data, offset, &mut out.data);
+        out
+    }
+
+    /// The same for samples one after the other, into as many columns.
+    pub(crate) fn of_each_into(a: View<'_, T>, samples: &[T], offset: Option<&[T]>, out: &mut [T]) {
         const WIDTH: usize = 32;
         let (m, n) = a.shape();
-        let mut out = Self::zeros(m, samples.columns());
-        let chunks = out.data.chunks_mut((m * WIDTH).max(1)).enumerate();
+        let chunks = out.chunks_mut((m * WIDTH).max(1)).enumerate();
         chunks.each(|(chunk, out)| {
             let mut block = Self::zeros(n, WIDTH);
             for j in 0..out.len() / m {
                 let x = block.column_mut(j);
-                x.copy_from_slice(samples.column(chunk * WIDTH + j));
+                x.copy_from_slice(&samples[(chunk * WIDTH + j) * n..][..n]);
                 if let Some(offset) = offset {
                     x.iter_mut().zip(offset).for_each(|(x, &o)| *x -= o);
                 }
@@ -227,7 +233,6 @@ impl<T: Real> Matrix<T> {
             let product = Self::of_product(a, block.view());
             out.copy_from_slice(&product.data[..out.len()]);
         });
-        out
     }
 
     fn product(&mut self, accumulate: Accum, scale: T, a: View<'_, T>, b: View<'_, T>) {

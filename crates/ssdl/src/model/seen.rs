@@ -82,13 +82,19 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn see(&self, raw: Matrix<T>) -> Result<Seen<T>> {
-        self.look(raw, true)
+        self.look(raw, true, &mut |_| ())
     }
 
-    /// As [`Model::see`]; a device need not tell the training samples that nobody asks for.
-    fn look(&self, raw: Matrix<T>, is_told: bool) -> Result<Seen<T>> {
+    /// As [`Model::see`]; a device need not tell the training samples that nobody asks for, and gives the codes of
+    /// one block after the other to `meanwhile`.
+    fn look(
+        &self,
+        raw: Matrix<T>,
+        is_told: bool,
+        meanwhile: &mut dyn FnMut(&[T]),
+    ) -> Result<Seen<T>> {
         let (prepared, lengths) = self.preparation.apply_measured(raw)?;
-        if let Some((codes, anchors)) = self.look_elsewhere(&prepared, is_told) {
+        if let Some((codes, anchors)) = self.look_elsewhere(&prepared, is_told, meanwhile) {
             return Ok(Seen { prepared, lengths, anchors, codes: Some(codes) });
         }
         let anchors = self.anchors(&prepared)?;
@@ -102,6 +108,7 @@ impl<T: Real> Model<T> {
         &self,
         prepared: &Matrix<T>,
         is_told: bool,
+        meanwhile: &mut dyn FnMut(&[T]),
     ) -> Option<(Matrix<T>, Option<Anchors<T>>)> {
         if !device::is_lent(prepared.columns()) {
             return None;
@@ -120,7 +127,7 @@ impl<T: Real> Model<T> {
             strength: T::of(tie.manifold) * strength,
             is_told,
         };
-        let found = rule.coder.code_elsewhere(prepared, &rule.atoms, mixture)?;
+        let found = rule.coder.code_elsewhere(prepared, &rule.atoms, mixture, meanwhile)?;
         let anchors = found.mixtures.map(|mixtures| {
             let among = kept.samples.columns();
             self.among_all(tie.attachment.mixed(among, n_neighbors, mixtures), kept)
@@ -170,16 +177,29 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        let mut seen = self.look(raw, false)?;
-        if seen.codes.is_some() && self.decision.sees_codes_alone() {
+        // While a device codes, what it has coded already is scored.
+        let mut scores = Matrix::zeros(self.classes().len(), raw.columns());
+        let mut rest = scores.as_mut_slice();
+        let (p, n_classes) = (self.n_codes().max(1), self.classes().len());
+        let seen = self.look(raw, false, &mut |codes| {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(codes.len() / p * n_classes);
+            if self.decision.score_codes(codes, own) {
+                rest = after;
+            }
+        })?;
+        let are_scored = rest.is_empty();
+        let verdict = match self.decision.of_scores(scores).filter(|_| are_scored) {
+            Some(verdict) => verdict,
+            None => self.decision.judge(&self.known(), &seen.coded())?,
+        };
+        let Seen { prepared, codes, .. } = seen;
+        match codes {
             // To give many samples back to the system takes a while.
-            let prepared = std::mem::replace(&mut seen.prepared, Matrix::zeros(0, 0));
-            let judge = || self.decision.judge(&self.known(), &seen.coded());
-            let (verdict, ()) = threads::both(judge, || drop(prepared));
-            return Ok(self.prediction(verdict?, seen.into_codes()));
+            Some(codes) => {
+                Ok(threads::both(|| self.prediction(verdict, codes), || drop(prepared)).0)
+            }
+            None => Ok(self.prediction(verdict, prepared)),
         }
-        let verdict = self.decision.judge(&self.known(), &seen.coded())?;
-        Ok(self.prediction(verdict, seen.into_codes()))
     }
 
     /// Sparse codes ($p\times N$) of raw samples; no sample influences another. Without atoms these
@@ -189,7 +209,7 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn code(&self, raw: Matrix<T>) -> Result<Matrix<T>> {
-        Ok(self.look(raw, false)?.into_codes())
+        Ok(self.look(raw, false, &mut |_| ())?.into_codes())
     }
 
     fn code_prepared(

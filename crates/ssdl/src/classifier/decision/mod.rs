@@ -172,9 +172,23 @@ impl<T: Real> Decision<T> {
         }
     }
 
-    /// Whether new samples are judged by their codes and nothing else.
-    pub(crate) fn sees_codes_alone(&self) -> bool {
-        matches!(self.0, Kind::Linear { .. } | Kind::Softmax(_))
+    /// Scores of samples whose codes are these, one after the other, where nothing but codes decides and they need
+    /// not all be there at once; whether that is so.
+    pub(crate) fn score_codes(&self, codes: &[T], scores: &mut [T]) -> bool {
+        let (Kind::Linear { classifier, .. } | Kind::Softmax(classifier)) = &self.0 else {
+            return false;
+        };
+        write_scores(classifier, codes, scores);
+        true
+    }
+
+    /// The verdict on samples with these scores, from [`score_codes`](Decision::score_codes).
+    pub(crate) fn of_scores(&self, scores: Matrix<T>) -> Option<Verdict<T>> {
+        match &self.0 {
+            Kind::Linear { sharpness, .. } => Some(of_linear_scores(scores, *sharpness)),
+            Kind::Softmax(_) => Some(of_softmax_scores(scores)),
+            _ => None,
+        }
     }
 
     /// Whether the model must keep its training samples for [`Decision::of_training`].
@@ -278,11 +292,27 @@ impl<T: Real> Verdict<T> {
 
 /// One width for every product: a sample gets the same bits alone and in any batch.
 fn linear_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Matrix<T> {
-    let mut scores = Matrix::of_each(classifier.weights.transposed(), codes, None);
-    scores.columns_mut().runs_of(256).each(|column| {
+    let mut scores = Matrix::zeros(classifier.bias.len(), codes.columns());
+    write_scores(classifier, codes.as_slice(), scores.as_mut_slice());
+    scores
+}
+
+/// Scores of samples whose codes are one after the other.
+fn write_scores<T: Real>(classifier: &LinearClassifier<T>, codes: &[T], scores: &mut [T]) {
+    Matrix::of_each_into(classifier.weights.transposed(), codes, None, scores);
+    scores.chunks_mut(classifier.bias.len().max(1)).runs_of(256).each(|column| {
         column.iter_mut().zip(&classifier.bias).for_each(|(s, &b)| *s += b);
     });
-    scores
+}
+
+fn of_linear_scores<T: Real>(scores: Matrix<T>, sharpness: f64) -> Verdict<T> {
+    Verdict { probabilities: memberships(&scores, sharpness), scores }
+}
+
+fn of_softmax_scores<T: Real>(scores: Matrix<T>) -> Verdict<T> {
+    let mut probabilities = scores.clone();
+    softmax(&mut probabilities);
+    Verdict { scores, probabilities }
 }
 
 pub(super) fn judge_linearly<T: Real>(
@@ -290,13 +320,9 @@ pub(super) fn judge_linearly<T: Real>(
     sharpness: f64,
     codes: &Matrix<T>,
 ) -> Verdict<T> {
-    let scores = linear_scores(classifier, codes);
-    Verdict { probabilities: memberships(&scores, sharpness), scores }
+    of_linear_scores(linear_scores(classifier, codes), sharpness)
 }
 
 fn judge_by_softmax<T: Real>(classifier: &LinearClassifier<T>, codes: &Matrix<T>) -> Verdict<T> {
-    let scores = linear_scores(classifier, codes);
-    let mut probabilities = scores.clone();
-    softmax(&mut probabilities);
-    Verdict { scores, probabilities }
+    of_softmax_scores(linear_scores(classifier, codes))
 }
