@@ -20,7 +20,7 @@ use super::number::Multiplied;
 const SPARE: usize = 8;
 /// Entries of a list that each lane of a warp keeps, at most; as the kernels have it.
 const MAX_SLOTS: usize = 4;
-/// Queries and references compared at once: a tile of products is half a gigabyte.
+/// Queries and references compared at once: a tile of products is a quarter of a gigabyte, or half of one.
 const QUERIES: usize = 8192;
 const REFERENCES: usize = 16_384;
 /// Queries searched directly at once, and blocks that share the references then.
@@ -35,6 +35,9 @@ const HALF: f64 = 1.0 / 2048.0;
 const SMALLEST: f64 = 1.0 / 16_777_216.0;
 /// The largest scaled entry; half precision ends a little above.
 const LARGEST: f64 = 60_000.0;
+/// The largest squared length up to which products of samples are kept in half precision: that is half the memory to
+/// write and read, which takes as long as the products. Those of a query may be twice as large.
+const SHORT: f64 = 30_000.0;
 
 /// What a search leaves on the card.
 pub(crate) struct Found<T> {
@@ -209,7 +212,17 @@ struct Search<'a, T> {
     lists: CudaSlice<u32>,
 }
 
+/// How far apart columns of products lie: a multiple of what a lane reads at once.
+fn stride(rows: usize) -> usize {
+    rows.next_multiple_of(8)
+}
+
 impl<T: Multiplied> Search<'_, T> {
+    /// Whether products are kept in half precision.
+    fn has_halves(&self) -> bool {
+        self.farthest < SHORT
+    }
+
     fn run(&mut self) -> Result<()> {
         let (_, count, n_queries) = self.sizes;
         if n_queries == 0 || self.k == 0 {
@@ -217,7 +230,8 @@ impl<T: Multiplied> Search<'_, T> {
         }
         let (queries, references) = (QUERIES.min(n_queries), REFERENCES.min(count));
         let size = 32 * self.slots;
-        let mut products = self.card.zeros::<f32>(queries * references)?;
+        let bytes = if self.has_halves() { size_of::<u16>() } else { size_of::<f32>() };
+        let mut products = self.card.zeros::<u8>(queries * stride(references) * bytes)?;
         let (mut distances, mut places) =
             (self.card.zeros::<f32>(queries * size)?, self.card.zeros::<u32>(queries * size)?);
         let mut doubtful = self.card.zeros::<u32>(n_queries)?;
@@ -236,7 +250,7 @@ impl<T: Multiplied> Search<'_, T> {
     fn candidates(
         &self,
         (first, some): (usize, usize),
-        products: &mut CudaSlice<f32>,
+        products: &mut CudaSlice<u8>,
         (distances, places): (&mut CudaSlice<f32>, &mut CudaSlice<u32>),
     ) -> Result<()> {
         let (card, count) = (self.card, self.sizes.1);
@@ -257,12 +271,14 @@ impl<T: Multiplied> Search<'_, T> {
                 long(some),
                 long(start),
                 int(rows),
+                int(stride(rows)),
                 card.at_mut(products),
                 card.at(&self.halved.norms),
                 lists[0],
                 lists[1],
             ];
-            card.launch::<T>("offer", Grid::warps(some), &arguments)?;
+            let kernel = if self.has_halves() { "offer_halves" } else { "offer" };
+            card.launch::<T>(kernel, Grid::warps(some), &arguments)?;
         }
         Ok(())
     }
@@ -272,16 +288,20 @@ impl<T: Multiplied> Search<'_, T> {
         &self,
         (start, rows): (usize, usize),
         (first, some): (usize, usize),
-        products: &mut CudaSlice<f32>,
+        products: &mut CudaSlice<u8>,
     ) -> Result<()> {
-        let (stride, card) = (self.scaling.stride, self.card);
-        let references = card.pointer(&self.halved.values.slice(start * stride..));
-        let queries = card.pointer(&self.halved_queries.values.slice(first * stride..));
+        let (length, card) = (self.scaling.stride, self.card);
+        let references = card.pointer(&self.halved.values.slice(start * length..));
+        let queries = card.pointer(&self.halved_queries.values.slice(first * length..));
         let out = card.pointer(products);
         let (one, zero) = (1.0f32, 0.0f32);
+        let kind = match self.has_halves() {
+            true => cudaDataType_t::CUDA_R_16F,
+            false => cudaDataType_t::CUDA_R_32F,
+        };
         let blas = card.blas();
-        // SAFETY: the arrays hold at least `start + rows` and `first + some` columns of `stride` halves, the
-        // tile `rows` times `some` floats; all live on this stream.
+        // SAFETY: the arrays hold at least `start + rows` and `first + some` columns of `length` halves, the
+        // tile `some` columns of `stride(rows)` numbers; all live on this stream.
         unsafe {
             gemm_ex(
                 *blas.handle(),
@@ -289,18 +309,18 @@ impl<T: Multiplied> Search<'_, T> {
                 cublasOperation_t::CUBLAS_OP_N,
                 rows as i32,
                 some as i32,
-                stride as i32,
+                length as i32,
                 (&raw const one).cast(),
                 references as *const _,
                 cudaDataType_t::CUDA_R_16F,
-                stride as i32,
+                length as i32,
                 queries as *const _,
                 cudaDataType_t::CUDA_R_16F,
-                stride as i32,
+                length as i32,
                 (&raw const zero).cast(),
                 out as *mut _,
-                cudaDataType_t::CUDA_R_32F,
-                rows as i32,
+                kind,
+                stride(rows) as i32,
                 cublasComputeType_t::CUBLAS_COMPUTE_32F,
                 cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
@@ -317,8 +337,13 @@ impl<T: Multiplied> Search<'_, T> {
     ) -> Result<()> {
         let (n, count, _) = self.sizes;
         let card = self.card;
-        // Both factors of a product are rounded to half precision, their sum to single precision.
-        let of_products = 2.0 * (2.0 * HALF + HALF * HALF);
+        // Both factors of a product are rounded to half precision, their sum to single precision, and where it is
+        // kept so to half precision again.
+        let halves = if self.has_halves() { 1.0 } else { 0.0 };
+        let of_products =
+            2.0 * (2.0 * HALF + HALF * HALF) * (1.0 + halves * HALF) + 2.0 * halves * HALF;
+        let of_each = 2.0 * halves * SMALLEST;
+        let limit = if self.has_halves() { LARGEST } else { f64::INFINITY };
         let of_sums = (2.0 * n as f64 + 8.0) * f64::from(f32::EPSILON);
         let of_small = SMALLEST * (n as f64).sqrt();
         let unit = 1.0 / (self.scaling.scale * self.scaling.scale);
@@ -336,6 +361,8 @@ impl<T: Multiplied> Search<'_, T> {
             Argument::Double(of_products),
             Argument::Double(of_sums),
             Argument::Double(of_small),
+            Argument::Double(of_each),
+            Argument::Double(limit),
             Argument::Double(self.farthest),
             Argument::Double(unit),
             card.at(&self.lists.slice(first * self.k..)),

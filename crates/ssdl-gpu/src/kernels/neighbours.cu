@@ -19,6 +19,12 @@ __device__ __forceinline__ u16 half_of(float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
     return half;
 }
+
+__device__ __forceinline__ float of_half(u16 half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+    return value;
+}
 #endif
 
 // (x - mean) * scale in half precision, padded to `stride` rows, and the squared length of what was stored
@@ -37,10 +43,25 @@ extern "C" __global__ void halve(int n, int stride, i64 columns, const real *x, 
     if (threadIdx.x % WARP == 0) norms[j] = (float)sum;
 }
 
+// Four products from one place on.
+__device__ __forceinline__ void four(const float *from, float *value) {
+    const u64 *pairs = (const u64 *)from;
+    for (int u = 0; u < 2; u++) {
+        u64 pair = pairs[u];
+        value[2 * u] = __int_as_float((int)(u32)pair);
+        value[2 * u + 1] = __int_as_float((int)(u32)(pair >> 32));
+    }
+}
+
+__device__ __forceinline__ void four(const u16 *from, float *value) {
+    u64 all = *(const u64 *)from;
+    for (int u = 0; u < 4; u++) value[u] = of_half((u16)(all >> (16 * u)));
+}
+
 // Offers the distances to `rows` references from `start` on to the lists of the queries. A list has
-// WARP x SLOTS entries, sorted; one warp for each query. Products are rows x queries.
-template <int SLOTS>
-__device__ void scan(i64 query, i64 self, i64 start, int rows, const float *products, const float *norms,
+// WARP x SLOTS entries, sorted; one warp for each query, whose products lie one after the other.
+template <int SLOTS, class PRODUCT>
+__device__ void scan(i64 query, i64 self, i64 start, int rows, const PRODUCT *products, const float *norms,
                      float *distances, u32 *places) {
     int lane = threadIdx.x % WARP;
     float d[SLOTS];
@@ -52,9 +73,11 @@ __device__ void scan(i64 query, i64 self, i64 start, int rows, const float *prod
     float bar = __shfl_sync(ALL, d[SLOTS - 1], WARP - 1);
     for (int first = 0; first < rows; first += WARP * 4) {
         float value[4];
+        int own = first + lane * 4;
+        if (own < rows) four(products + own, value);
         for (int u = 0; u < 4; u++) {
-            int r = first + u * WARP + lane;
-            value[u] = r < rows && start + r != self ? norms[start + r] - 2.0f * products[r] : INFINITY;
+            int r = own + u;
+            value[u] = r < rows && start + r != self ? norms[start + r] - 2.0f * value[u] : INFINITY;
         }
         for (int u = 0; u < 4; u++) {
             u32 hits = __ballot_sync(ALL, value[u] < bar);
@@ -63,7 +86,7 @@ __device__ void scan(i64 query, i64 self, i64 start, int rows, const float *prod
                 hits &= hits - 1;
                 float offered = __shfl_sync(ALL, value[u], from);
                 if (!(offered < bar)) continue;
-                u32 place = (u32)(start + first + u * WARP + from);
+                u32 place = (u32)(start + first + from * 4 + u);
                 int position = 0;
                 for (int s = 0; s < SLOTS; s++) position += __popc(__ballot_sync(ALL, d[s] <= offered));
                 for (int s = SLOTS - 1; s >= 0; s--) {
@@ -88,16 +111,27 @@ __device__ void scan(i64 query, i64 self, i64 start, int rows, const float *prod
     }
 }
 
-// `same`: queries are references from `first` on, and do not find themselves.
-extern "C" __global__ void offer(int slots, int same, i64 first, i64 queries, i64 start, int rows,
-                                 const float *products, const float *norms, float *distances, u32 *places) {
+// `same`: queries are references from `first` on, and do not find themselves. Products are `stride` x queries.
+template <class PRODUCT>
+__device__ void offer_some(int slots, int same, i64 first, i64 queries, i64 start, int rows, int stride,
+                           const PRODUCT *products, const float *norms, float *distances, u32 *places) {
     i64 q = (i64)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
     if (q >= queries) return;
-    const float *own = products + q * rows;
+    const PRODUCT *own = products + q * stride;
     i64 self = same ? first + q : -1;
     if (slots == 1) scan<1>(q, self, start, rows, own, norms, distances, places);
     else if (slots == 2) scan<2>(q, self, start, rows, own, norms, distances, places);
     else scan<4>(q, self, start, rows, own, norms, distances, places);
+}
+
+extern "C" __global__ void offer(int slots, int same, i64 first, i64 queries, i64 start, int rows, int stride,
+                                 const float *products, const float *norms, float *distances, u32 *places) {
+    offer_some(slots, same, first, queries, start, rows, stride, products, norms, distances, places);
+}
+
+extern "C" __global__ void offer_halves(int slots, int same, i64 first, i64 queries, i64 start, int rows, int stride,
+                                        const u16 *products, const float *norms, float *distances, u32 *places) {
+    offer_some(slots, same, first, queries, start, rows, stride, products, norms, distances, places);
 }
 
 extern "C" __global__ void clear_lists(i64 count, float *distances, u32 *places) {
@@ -107,12 +141,12 @@ extern "C" __global__ void clear_lists(i64 count, float *distances, u32 *places)
 
 // Measures the candidates of each query in full, keeps the k nearest (ties by index), and says whether rounding
 // may have hidden a nearer one. The errors bound |approximate - true| of a scaled squared distance: by products, by
-// sums, and of numbers too small for half precision. `farthest` is the largest squared length of a reference,
-// `unit` turns scaled into true distances.
+// sums, and of numbers too small for half precision, in samples and in products. `farthest` is the largest squared
+// length of a reference, `unit` turns scaled into true distances, `limit` is what products may reach.
 extern "C" __global__ void confirm(int n, int k, int slots, i64 queries, i64 count, const real *samples,
                                    const real *x, const float *query_norms, const float *distances,
                                    const u32 *places, double of_products, double of_sums, double of_small,
-                                   double farthest, double unit, u32 *lists,
+                                   double of_each, double limit, double farthest, double unit, u32 *lists,
                                    u32 *doubtful) {
     __shared__ double measured[BLOCK / WARP][WARP * 4];
     i64 q = (i64)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
@@ -154,10 +188,10 @@ extern "C" __global__ void confirm(int n, int k, int slots, i64 queries, i64 cou
         double reach = sqrt(length) + sqrt(bar);
         double longest = farthest < reach * reach ? farthest : reach * reach;
         double error = of_products * sqrt(length * longest) + of_sums * (length + longest)
-            + of_small * (sqrt(length) + sqrt(longest));
+            + of_small * (sqrt(length) + sqrt(longest)) + of_each;
         // All samples were candidates where the list is not full.
         bool sure = candidates[size - 1] == ALL || bar < seen + length - error;
-        doubtful[q] = !sure;
+        doubtful[q] = !sure || !(length * farthest < limit * limit);
     }
 }
 

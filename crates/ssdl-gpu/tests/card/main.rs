@@ -80,7 +80,9 @@ fn a_card_that_does_not_exist_is_refused() {
 }
 
 fn same_neighbours<T: Real>(device: &Arc<dyn Device>, samples: &Matrix<T>, what: &str) {
-    let sizes: &[usize] = if software::is_here() { &[30] } else { &[1, 8, 20, 60, 100] };
+    // In software the lists of one set are long, so that a lane has two of their entries.
+    let few: &[usize] = if what == "single" { &[30] } else { &[7] };
+    let sizes: &[usize] = if software::is_here() { few } else { &[1, 8, 20, 60, 100] };
     for &k in sizes {
         let expected = lists(&Neighbours::within(samples, k));
         let found = lists(&on(device, || Neighbours::within(samples, k)));
@@ -203,6 +205,10 @@ fn agrees<T: Real>(method: &impl Learner, device: &Arc<dyn Device>, what: &str) 
         "{what}: {different} differ, by precision {doubtful}"
     );
 
+    // In software once is enough.
+    if software::is_here() && what != "ssdl-ga" {
+        return;
+    }
     let again = fitted(method, Some(device), &samples, false).expect(what);
     assert_eq!(
         found.atoms().map(Matrix::as_slice),
@@ -220,6 +226,8 @@ fn fits_agree_with_the_processor() {
     let (atoms, iterations) = (share(80, 32), share(20, 2));
     let plain = SsdlGa::new().n_atoms(atoms).max_iterations(iterations);
     agrees::<f32>(&plain, &device, "ssdl-ga");
+    let iterations = share(20, 1);
+    let plain = plain.max_iterations(iterations);
     agrees::<f64>(&plain, &device, "ssdl-ga, double");
     agrees::<f32>(&plain.active_points(ActivePoints::Frozen), &device, "frozen");
     let graphs = [GraphChoice::Heat, GraphChoice::Learnt, GraphChoice::Expressive];
@@ -276,8 +284,12 @@ mod provoked {
         let (Some(device), Some(controls)) = (card(), software::Controls::get()) else { return };
         small(&device).expect("room");
         let before = controls.used();
-        for what in ["allocate", "copy", "launch", "visit_2", "class_shares", "offer", "confirm"] {
-            for after in [0, 40] {
+        for what in
+            ["allocate", "copy", "launch", "visit_2", "class_shares", "offer_halves", "confirm"]
+        {
+            // The later call is that of any kernel.
+            let calls: &[i32] = if what == "launch" || what == "copy" { &[0, 40] } else { &[0] };
+            for &after in calls {
                 controls.fail(what, after);
                 match small(&device) {
                     Err(error) => {

@@ -1,25 +1,11 @@
 // cuBLAS, as far as the crate calls it: products column by column.
 #include <stdint.h>
-#include <string.h>
 
 #include <vector>
 
-namespace {
+#include "half.h"
 
-float of_half(uint16_t half) {
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = (half >> 10) & 31, rest = half & 1023, bits;
-    if (exponent == 31) {
-        bits = sign | 0x7f800000u | rest << 13;
-    } else if (exponent) {
-        bits = sign | (exponent + 112) << 23 | rest << 13;
-    } else {
-        float small = (float)rest / 16777216.0f;
-        return sign ? -small : small;
-    }
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+namespace {
 
 template <class T> struct Factor {
     const T *values;
@@ -90,9 +76,19 @@ int cublasDgemm_v2(void *, int of_a, int of_b, int m, int n, int k, const double
 
 int cublasGemmEx(void *, int of_a, int of_b, int m, int n, int k, const void *alpha, const void *a, int kind_a, int lda,
                  const void *b, int kind_b, int ldb, const void *beta, void *c, int kind_c, int ldc, int, int) {
-    if (kind_a != HALF || kind_b != HALF || kind_c != SINGLE) return NOT_SUPPORTED;
+    if (kind_a != HALF || kind_b != HALF || (kind_c != SINGLE && kind_c != HALF)) return NOT_SUPPORTED;
     Factor<uint16_t> left{(const uint16_t *)a, of_a == TURNED, lda}, right{(const uint16_t *)b, of_b == TURNED, ldb};
-    multiply<float, uint16_t>(m, n, k, *(const float *)alpha, left, right, *(const float *)beta, (float *)c, ldc, of_half);
+    float one = *(const float *)alpha, zero = *(const float *)beta;
+    if (kind_c == SINGLE) {
+        multiply<float, uint16_t>(m, n, k, one, left, right, zero, (float *)c, ldc, of_half);
+        return SUPPORTED;
+    }
+    if (zero != 0) return NOT_SUPPORTED;
+    std::vector<float> products((size_t)m * n);
+    multiply<float, uint16_t>(m, n, k, one, left, right, 0, products.data(), m, of_half);
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < m; i++) ((uint16_t *)c)[(size_t)j * ldc + i] = half_of(products[(size_t)j * m + i]);
+    }
     return SUPPORTED;
 }
 

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "half.h"
+
 #undef INFINITY
 #undef NAN
 #define __device__
@@ -304,27 +306,6 @@ inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask,
 
 inline int __popc(unsigned value) { return __builtin_popcount(value); }
 inline int __ffs(unsigned value) { return __builtin_ffs((int)value); }
-
-template <class To, class From> To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "the same size");
-    To to;
-    memcpy(&to, &from, sizeof to);
-    return to;
-}
-
-// To half precision, ties to even.
-inline unsigned short half_of(float value) {
-    unsigned bits = same_bits<unsigned>(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffffu;
-    if (size >= 0x7f800000u) return (unsigned short)(sign | (size > 0x7f800000u ? 0x7fffu : 0x7c00u));
-    if (size >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);
-    if (size < 0x38800000u) {
-        // Below the smallest normal number the steps are even: rounding is the float addition's.
-        float shifted = same_bits<float>(size) + 0.5f;
-        return (unsigned short)(sign | (same_bits<unsigned>(shifted) - same_bits<unsigned>(0.5f)));
-    }
-    unsigned odd = size >> 13 & 1;
-    return (unsigned short)(sign | ((size - 0x38000000u + 0xfff + odd) >> 13));
-}
 
 inline float __int_as_float(int bits) { return same_bits<float>(bits); }
 inline int __float_as_int(float value) { return same_bits<int>(value); }

@@ -19,6 +19,10 @@ const LIBRARIES: [(&str, &str, &str); 3] = [
     ("compiler", "libnvrtc.so", include_str!("compiler.cpp")),
 ];
 
+/// What they include.
+const HEADERS: [(&str, &str); 2] =
+    [("kernel.h", include_str!("kernel.h")), ("half.h", include_str!("half.h"))];
+
 /// Whether this process has it.
 pub fn is_here() -> bool {
     std::env::var_os(MARK).is_some()
@@ -54,9 +58,8 @@ pub fn run_tests_again() -> Result<(), String> {
 
 /// The folder with the libraries, compiled if they are not there.
 fn built() -> Result<PathBuf, String> {
-    let kernel = include_str!("kernel.h");
     let mut hasher = DefaultHasher::new();
-    (LIBRARIES, kernel).hash(&mut hasher);
+    (LIBRARIES, HEADERS).hash(&mut hasher);
     let root = std::env::temp_dir().join(format!("ssdl-software-card-{:016x}", hasher.finish()));
     if root.join("libnvrtc.so").exists() {
         return Ok(root);
@@ -64,7 +67,9 @@ fn built() -> Result<PathBuf, String> {
     let beside = root.with_extension(std::process::id().to_string());
     let told = |error: std::io::Error| format!("{}: {error}", beside.display());
     std::fs::create_dir_all(&beside).map_err(told)?;
-    std::fs::write(beside.join("kernel.h"), kernel).map_err(told)?;
+    for (name, text) in HEADERS {
+        std::fs::write(beside.join(name), text).map_err(told)?;
+    }
     for (source, library, text) in LIBRARIES {
         compile(&beside, &root, (source, library, text))?;
     }
