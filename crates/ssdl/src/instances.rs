@@ -15,11 +15,7 @@ use crate::fit::spreading::Edges;
 use crate::graph::blocks::{mixtures_from, nearest_in_block, nearest_listed};
 use crate::graph::{Given, GraphKnobs, Neighbours, Portrait};
 use crate::matrix::Cholesky;
-use crate::methods::{
-    self, GraphSc, Jdl, Ksvd, LabelSpreading, LcKsvd, LcRlsdla, Learner, LinearSvm, Nearest, Ossdl,
-    Pssdl, Ridge, S2d2, SelfTraining, Src, SrcByClass, SsdLp, SsdlGa, SspDl, SsrD, SupGraphDl,
-    Ussdl,
-};
+use crate::methods;
 use crate::model::representatives;
 use crate::samples::prepare::Pipeline;
 use crate::{Matrix, Model, Real, Samples};
@@ -34,29 +30,9 @@ pub fn instances() {
 
 fn each<T: Real>() {
     let entries = [
+        // Through it, every method with its way from samples to a model.
         methods::all::<T> as *const (),
         methods::find::<T> as *const (),
-        <SsdlGa as Learner>::fit_with::<T> as *const (),
-        <Ussdl as Learner>::fit_with::<T> as *const (),
-        <GraphSc as Learner>::fit_with::<T> as *const (),
-        <S2d2 as Learner>::fit_with::<T> as *const (),
-        <SsdLp as Learner>::fit_with::<T> as *const (),
-        <SsrD as Learner>::fit_with::<T> as *const (),
-        <SspDl as Learner>::fit_with::<T> as *const (),
-        <Pssdl as Learner>::fit_with::<T> as *const (),
-        <Src as Learner>::fit_with::<T> as *const (),
-        <SrcByClass as Learner>::fit_with::<T> as *const (),
-        <Jdl as Learner>::fit_with::<T> as *const (),
-        <Ossdl as Learner>::fit_with::<T> as *const (),
-        <LcRlsdla as Learner>::fit_with::<T> as *const (),
-        <Ksvd as Learner>::fit_with::<T> as *const (),
-        <LcKsvd as Learner>::fit_with::<T> as *const (),
-        <SupGraphDl as Learner>::fit_with::<T> as *const (),
-        <LinearSvm as Learner>::fit_with::<T> as *const (),
-        <Ridge as Learner>::fit_with::<T> as *const (),
-        <Nearest as Learner>::fit_with::<T> as *const (),
-        <LabelSpreading as Learner>::fit_with::<T> as *const (),
-        <SelfTraining as Learner>::fit_with::<T> as *const (),
         Model::<T>::see as *const (),
         Model::<T>::see_again as *const (),
         Model::<T>::judge as *const (),

@@ -35,31 +35,11 @@ mod ssr_d;
 mod sup_graph_dl;
 mod ussdl;
 
-pub use auto::Auto;
 pub use fit::FitOptions;
-pub use forest::Forest;
-pub use graph_sc::GraphSc;
-pub use jdl::Jdl;
-pub use ksvd::Ksvd;
-pub use label_spreading::{Kernel, LabelSpreading};
-pub use lc_ksvd::LcKsvd;
-pub use lc_rlsdla::LcRlsdla;
-pub use linear_svm::LinearSvm;
-pub use nearest::Nearest;
-pub use ossdl::Ossdl;
-pub use pssdl::Pssdl;
+pub use label_spreading::Kernel;
 pub use register::{Description, Method, find, registered};
-pub use ridge::Ridge;
-pub use s2d2::S2d2;
-pub use self_training::{Base, SelfTraining};
-pub use src::Src;
-pub use src_by_class::SrcByClass;
-pub use ssd_lp::{SpreadGraph, SsdLp};
-pub use ssdl_ga::SsdlGa;
-pub use ssp_dl::SspDl;
-pub use ssr_d::SsrD;
-pub use sup_graph_dl::SupGraphDl;
-pub use ussdl::Ussdl;
+pub use self_training::Base;
+pub use ssd_lp::SpreadGraph;
 
 use crate::classifier::SHARPNESS;
 use crate::dictionary::AtomCount;
@@ -69,35 +49,44 @@ use crate::knobs::Knobbed;
 use crate::model::Model;
 use crate::{Real, Result, Samples};
 
-/// Every method, in the order they are shown.
-#[must_use]
-#[inline(never)]
-pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
-    vec![
-        registered::<SsdlGa, T>(),
-        registered::<Auto, T>(),
-        registered::<Ussdl, T>(),
-        registered::<GraphSc, T>(),
-        registered::<S2d2, T>(),
-        registered::<SsdLp, T>(),
-        registered::<SsrD, T>(),
-        registered::<SspDl, T>(),
-        registered::<Pssdl, T>(),
-        registered::<Src, T>(),
-        registered::<SrcByClass, T>(),
-        registered::<Jdl, T>(),
-        registered::<Ossdl, T>(),
-        registered::<LcRlsdla, T>(),
-        registered::<Ksvd, T>(),
-        registered::<LcKsvd, T>(),
-        registered::<SupGraphDl, T>(),
-        registered::<LinearSvm, T>(),
-        registered::<Ridge, T>(),
-        registered::<Nearest, T>(),
-        registered::<Forest, T>(),
-        registered::<LabelSpreading, T>(),
-        registered::<SelfTraining, T>(),
-    ]
+/// Makes the types of methods public, and lists them.
+macro_rules! register {
+    ($($file:ident::$method:ident,)+) => {
+        $(pub use $file::$method;)+
+
+        /// Every method, in the order they are shown.
+        #[must_use]
+        #[inline(never)]
+        pub fn all<T: Real>() -> Vec<&'static dyn Method<T>> {
+            vec![$(registered::<$method, T>()),+]
+        }
+    };
+}
+
+register! {
+    ssdl_ga::SsdlGa,
+    auto::Auto,
+    ussdl::Ussdl,
+    graph_sc::GraphSc,
+    s2d2::S2d2,
+    ssd_lp::SsdLp,
+    ssr_d::SsrD,
+    ssp_dl::SspDl,
+    pssdl::Pssdl,
+    src::Src,
+    src_by_class::SrcByClass,
+    jdl::Jdl,
+    ossdl::Ossdl,
+    lc_rlsdla::LcRlsdla,
+    ksvd::Ksvd,
+    lc_ksvd::LcKsvd,
+    sup_graph_dl::SupGraphDl,
+    linear_svm::LinearSvm,
+    ridge::Ridge,
+    nearest::Nearest,
+    forest::Forest,
+    label_spreading::LabelSpreading,
+    self_training::SelfTraining,
 }
 
 /// A method: the type holds its knobs, this trait does the rest.
