@@ -1,9 +1,9 @@
 """What one would write with PyTorch instead: neighbours, mixtures, ten iterations of codes and atoms.
 
-    python beside.py SAMPLES FEATURES ATOMS
+    python beside.py SAMPLES FEATURES ATOMS [TIMES]
 
 Exact neighbours by tiles, barycentres, then ten times twenty steps of FISTA with the graph term and a block
-update of the atoms; the same sheets of samples as examples/measure.rs has, no classes. Medians of three.
+update of the atoms; the same sheets of samples as examples/measure.rs has, no classes. Medians of three runs, or of as many as asked for.
 """
 
 import statistics
@@ -13,6 +13,7 @@ import time
 import torch
 
 N, n, p = (int(word) for word in sys.argv[1:4])
+TIMES = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 K, CLASSES, SPARSITY, MANIFOLD = 10, 10, 0.3, 1.0
 device = torch.device("cuda")
 torch.manual_seed(0)
@@ -79,7 +80,7 @@ def iterations(x, lists, weights):
 
 def timed(step, *arguments):
     seconds = []
-    for _ in range(3):
+    for _ in range(TIMES):
         torch.cuda.synchronize()
         started = time.perf_counter()
         found = step(*arguments)
