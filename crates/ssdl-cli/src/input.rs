@@ -14,6 +14,7 @@ use ssdl_label::Labelled;
 
 use crate::args::{Answer, Data};
 use crate::failure::{Failure, Outcome};
+use crate::print;
 
 /// Reads a model, in the precision it has.
 pub fn model(path: &Path) -> Outcome<AnyModel> {
@@ -39,20 +40,27 @@ pub fn is_net(path: &Path) -> bool {
 /// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,
 /// if given.
 pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
-    read_as(args, ReadOptions { image, ..ReadOptions::default() })
+    read_as(args, ReadOptions { image, mixed: true, ..ReadOptions::default() })
 }
 
 /// Reads samples for a model, which fixes the number of features and the size of images; the label
 /// column may be missing.
 pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
+    let naming = model.naming();
     let expected = ReadOptions {
         image: model.image(),
         label_optional: true,
-        n_features: Some(model.n_features()),
-        feature_names: model.naming().features.clone(),
+        n_features: Some(naming.columns.as_ref().map_or(model.n_features(), Vec::len)),
+        feature_names: naming.of_columns(),
+        columns: naming.columns.clone(),
         ..ReadOptions::default()
     };
     read_as(args, expected)
+}
+
+/// Prints what a reader of the table should know.
+pub fn say(notes: &[String], quiet: bool) {
+    notes.iter().filter(|_| !quiet).for_each(|note| print::to_stderr(&format!("note: {note}")));
 }
 
 /// Reads samples as the arguments say, with what is known besides.
@@ -71,6 +79,7 @@ fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
         ignored_columns: args.ignore_column.clone(),
+        weight_column: args.weight_column.clone(),
         features_array: args.array.clone(),
         unlabelled: args.unlabelled.clone(),
         max_unpacked: args.unpack_limit,

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
 
+use crate::cells::{self, Gather, Mixed, Plain, Survey};
 use crate::error::listed;
 use crate::labels::interpret;
 use crate::read::label_position;
-use crate::rows::Rows;
+use crate::rows::{Frame, Rows};
 use crate::{Column, Error, Format, ReadOptions, Result, Table};
 
 /// Names that mark the first line of a file of labels as a header.
@@ -21,7 +22,28 @@ pub(crate) fn table(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Table> {
-    let mut rows = Rows::new(path, options);
+    let file = (path, bytes, format);
+    if let Some(known) = &options.columns {
+        return cells::mixed(path, gathered(file, options, Mixed::new(known))?, false);
+    }
+    let plain = gathered(file, options, Plain::default());
+    match plain.and_then(|frame| cells::plain(path, frame)) {
+        Err(Error::NotANumber { .. } | Error::NotFinite { .. }) if options.mixed => {
+            let survey = gathered(file, options, Survey::default())?;
+            let known = cells::surveyed(path, survey, options.weight_column.as_deref())?;
+            cells::mixed(path, gathered(file, options, Mixed::new(&known))?, true)
+        }
+        other => other,
+    }
+}
+
+/// All rows, by what gathers their features.
+fn gathered<G: Gather>(
+    (path, bytes, format): (&Path, &[u8], Format),
+    options: &ReadOptions,
+    gather: G,
+) -> Result<Frame<G>> {
+    let mut rows = Rows::new(path, options, gather);
     for_each_line(path, bytes, format, |line, cells| {
         // A blank line separates nothing; with separators it is a row of empty cells.
         let is_blank = cells.iter().all(|cell| cell.trim().is_empty());

@@ -23,14 +23,7 @@ pub fn digits() -> Table {
     let features =
         Matrix::from_fn(N_PIXELS, samples.len(), |pixel, sample| f64::from(samples[sample][pixel]));
     let labels = samples.iter().map(|sample| Some(sample[N_PIXELS].to_string())).collect();
-    Table {
-        weights: None,
-        features,
-        labels: Some(labels),
-        feature_names: None,
-        sample_names: None,
-        image: Some([8, 8]),
-    }
+    Table { labels: Some(labels), image: Some([8, 8]), ..Table::of(features) }
 }
 
 #[cfg(test)]

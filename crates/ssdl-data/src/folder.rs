@@ -118,12 +118,10 @@ pub(crate) fn table(folder: &Path, options: &ReadOptions) -> Result<Table> {
     let (names, labels): (Vec<_>, Vec<_>) =
         entries.into_iter().map(|entry| (entry.name, entry.label)).unzip();
     Ok(Table {
-        weights: None,
-        features,
         labels: is_labelled.then_some(labels),
-        feature_names: None,
         sample_names: Some(names),
         image: Some(image),
+        ..Table::of(features)
     })
 }
 

@@ -24,6 +24,7 @@
 mod array;
 mod blocks;
 mod bytes;
+mod cells;
 mod container;
 mod delimited;
 mod digits;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use ssdl::model::SourceColumn;
+
 /// How to read a file; the default detects everything and expects no label column.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
@@ -27,6 +29,13 @@ pub struct ReadOptions {
     /// Names of the features, if known. A first row with these names is a header, even if they look like numbers. A
     /// header that has each of them once gives their columns, in any order; what else there is is left out.
     pub feature_names: Option<Vec<String>>,
+    /// Whether columns of a text table may hold words and have gaps, which become numbers ([`Table::columns`](crate::Table::columns));
+    /// otherwise they are refused.
+    pub mixed: bool,
+    /// The column that says how much each sample counts: it may not have gaps.
+    pub weight_column: Option<String>,
+    /// The columns that become features, if known: their words, and the numbers of their gaps.
+    pub columns: Option<Vec<SourceColumn>>,
     /// The array with the samples, in a file of named arrays.
     pub features_array: Option<String>,
     /// The text that means "unlabelled". If given, only it and empty cells do; `None`: `-1`, `nan`,

@@ -198,7 +198,7 @@ fn from_array(
     let features = Matrix::from_columns(rows.width, n_samples, rows.values)
         .filter(|features| features.rows() > 0)
         .ok_or_else(|| Error::empty(path, "there are no feature columns"))?;
-    Ok(Table { features, labels, weights: None, feature_names: None, sample_names: None, image })
+    Ok(Table { labels, image, ..Table::of(features) })
 }
 
 /// Position of the label column in a file whose columns have no names, of which some are ignored.

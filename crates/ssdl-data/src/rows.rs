@@ -3,18 +3,21 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ssdl::Matrix;
-
+use crate::cells::{Columns, Gather, Refused};
 use crate::delimited::number_like;
 use crate::error::{listed, shortened};
 use crate::labels::interpret;
 use crate::read::label_position;
-use crate::{Cell, Column, Error, ReadOptions, Result, Row, Table};
+use crate::{Cell, Column, Error, ReadOptions, Result, Row};
 
-/// The rows of a table, one after the other.
-pub(crate) struct Rows<'a> {
+/// The remedy for columns that a model does not know.
+pub(crate) const SAME_COLUMNS: &str = "; give samples with the columns of the training file";
+
+/// The rows of a table, one after the other, and what gathers the cells of its features.
+pub(crate) struct Rows<'a, G> {
     path: &'a Path,
     options: &'a ReadOptions,
+    gather: G,
     /// Known after the first row.
     width: Option<usize>,
     names: Option<Vec<String>>,
@@ -23,22 +26,30 @@ pub(crate) struct Rows<'a> {
     ignored: Vec<usize>,
     /// Places of the features; known with the width.
     features: Vec<usize>,
-    values: Vec<f64>,
     labels: Vec<Option<String>>,
     n_samples: usize,
 }
 
-impl<'a> Rows<'a> {
-    pub fn new(path: &'a Path, options: &'a ReadOptions) -> Self {
+/// A table without its features.
+pub(crate) struct Frame<G> {
+    pub gather: G,
+    /// Where the features are in a row, and their names.
+    pub columns: Columns,
+    pub labels: Option<Vec<Option<String>>>,
+    pub n_samples: usize,
+}
+
+impl<'a, G: Gather> Rows<'a, G> {
+    pub fn new(path: &'a Path, options: &'a ReadOptions, gather: G) -> Self {
         Self {
             path,
             options,
+            gather,
             width: None,
             names: None,
             label: None,
             ignored: Vec::new(),
             features: Vec::new(),
-            values: Vec::new(),
             labels: Vec::new(),
             n_samples: 0,
         }
@@ -73,13 +84,14 @@ impl<'a> Rows<'a> {
             _ => None,
         };
         let is_feature = |at: usize| Some(at) != indexed && !self.ignored.contains(&at);
-        let mut features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
+        let features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
+        let features: Vec<&str> = features.map(|(_, cell)| cell.as_str()).collect();
         let has_header = self.options.header.unwrap_or_else(|| {
             let known = self.options.feature_names.as_ref();
             named.is_some()
                 || self.names_ignored(&cells)
-                || known.is_some_and(|names| features.clone().map(|(_, cell)| cell).eq(names))
-                || features.any(|(_, cell)| !number_like(cell))
+                || known.is_some_and(|names| features == *names)
+                || G::looks_like_names(&features)
         });
         self.label = if has_header { named.or(indexed) } else { indexed };
         self.check_name(&cells, named.filter(|_| has_header))?;
@@ -89,9 +101,11 @@ impl<'a> Rows<'a> {
         if let Some(label) = self.label.filter(|label| self.ignored.contains(label)) {
             return Err(self.cannot_ignore(&Column::Index(label as isize), "it has the labels"));
         }
-        self.features = has_header
-            .then(|| self.expected(&cells))
-            .flatten()
+        let expected = has_header.then(|| self.expected(&cells)).flatten();
+        if expected.is_none() && has_header && self.options.columns.is_some() {
+            self.check_known(&cells)?;
+        }
+        self.features = expected
             .unwrap_or_else(|| (0..width).filter(|at| !self.is_left_out(*at)).collect());
         if has_header {
             self.names = Some(cells);
@@ -138,6 +152,17 @@ impl<'a> Rows<'a> {
         }
         // Taken, not read: two features of one name have no column each.
         names.iter().map(|name| places.get_mut(name)?.take()).collect()
+    }
+
+    /// Refuses a header without some of the columns that a model reads by their words and gaps.
+    fn check_known(&self, cells: &[String]) -> Result<()> {
+        let names = self.options.feature_names.iter().flatten();
+        let missing: Vec<&String> = names.filter(|name| !cells.contains(name)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let reason = format!("the model needs columns that are not there: {}", listed(&missing));
+        Err(Error::unsupported(self.path, reason + SAME_COLUMNS))
     }
 
     /// Whether a column to ignore is named by the first row.
@@ -191,30 +216,29 @@ impl<'a> Rows<'a> {
 
     fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {
         self.labels.extend(self.label.map(|at| Some(cells[at].trim().to_owned())));
-        for &at in &self.features {
+        for (place, &at) in self.features.iter().enumerate() {
             let cell = cells[at].trim();
-            match cell.parse::<f64>() {
-                Ok(value) if value.is_finite() => self.values.push(value),
-                parsed => return Err(self.refuse(line, at, cell, parsed.is_ok())),
+            if let Err(refused) = self.gather.take(place, line, cell) {
+                return Err(self.refuse(line, at, cell, refused));
             }
         }
         self.n_samples += 1;
         Ok(())
     }
 
-    fn refuse(&self, line: usize, at: usize, text: &str, is_number: bool) -> Error {
+    fn refuse(&self, line: usize, at: usize, text: &str, refused: Refused) -> Error {
         let name = self.names.as_ref().map(|names| names[at].clone());
         let cell = Cell { row: Row::Line(line), column: at + 1, name };
         let path = self.path.into();
-        match text {
-            "" => Error::NotFinite { path, cell, text: "empty".into() },
-            "NA" => Error::NotFinite { path, cell, text: "NA".into() },
-            _ if is_number => Error::NotFinite { path, cell, text: shortened(text) },
-            _ => Error::NotANumber { path, cell, text: shortened(text) },
+        match (text, refused) {
+            ("", _) => Error::NotFinite { path, cell, text: "empty".into() },
+            ("NA", _) => Error::NotFinite { path, cell, text: "NA".into() },
+            (_, Refused::NotFinite) => Error::NotFinite { path, cell, text: shortened(text) },
+            (_, Refused::NotANumber) => Error::NotANumber { path, cell, text: shortened(text) },
         }
     }
 
-    pub fn finish(mut self) -> Result<Table> {
+    pub fn finish(mut self) -> Result<Frame<G>> {
         if self.n_samples == 0 {
             let what = if self.names.is_some() {
                 "there is a header but no row of numbers"
@@ -224,21 +248,13 @@ impl<'a> Rows<'a> {
             return Err(Error::empty(self.path, what));
         }
         let names = self.names.take();
-        let feature_names =
-            names.map(|names| self.features.iter().map(|&at| names[at].clone()).collect());
-        let n_features = self.values.len() / self.n_samples;
-        let features = Matrix::from_columns(n_features, self.n_samples, self.values)
-            .filter(|features| features.rows() > 0)
-            .ok_or_else(|| Error::empty(self.path, "there are no feature columns"))?;
+        let names = names.map(|names| self.features.iter().map(|&at| names[at].clone()).collect());
         let marker = self.options.unlabelled.as_deref();
-        let labels = self.label.map(|_| interpret(self.labels, marker));
-        Ok(Table {
-            features,
-            labels,
-            weights: None,
-            feature_names,
-            sample_names: None,
-            image: None,
+        Ok(Frame {
+            gather: self.gather,
+            columns: Columns { names, places: self.features },
+            labels: self.label.map(|_| interpret(self.labels, marker)),
+            n_samples: self.n_samples,
         })
     }
 }

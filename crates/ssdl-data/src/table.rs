@@ -1,5 +1,6 @@
 //! A file's content before it becomes samples.
 
+use ssdl::model::{Naming, SourceColumn};
 use ssdl::{Labels, Matrix, Real, Samples};
 
 /// What a file holds: samples, and what it says about them.
@@ -11,8 +12,12 @@ pub struct Table {
     pub labels: Option<Vec<Option<String>>>,
     /// How much each sample counts, where a column says so.
     pub weights: Option<Vec<f64>>,
-    /// Names of the feature columns, if the file has a header.
+    /// Names of the features, if the file has a header.
     pub feature_names: Option<Vec<String>>,
+    /// The columns that became the features, where some hold words or have gaps; `None` where each is a feature.
+    pub columns: Option<Vec<SourceColumn>>,
+    /// What a reader of the file should know, a sentence each.
+    pub notes: Vec<String>,
     /// Names of the samples, if they have any: the files of a folder.
     pub sample_names: Option<Vec<String>>,
     /// Height and width, if the samples are images; pixels run row by row.
@@ -20,6 +25,31 @@ pub struct Table {
 }
 
 impl Table {
+    /// Samples of which nothing else is known.
+    #[must_use]
+    pub fn of(features: Matrix<f64>) -> Self {
+        Self {
+            features,
+            labels: None,
+            weights: None,
+            feature_names: None,
+            columns: None,
+            notes: Vec::new(),
+            sample_names: None,
+            image: None,
+        }
+    }
+
+    /// What a model should know of the columns and their names.
+    #[must_use]
+    pub fn naming(&self) -> Naming {
+        Naming {
+            features: self.feature_names.clone(),
+            columns: self.columns.clone(),
+            label_type: None,
+        }
+    }
+
     /// Takes a column out of the features, by its name: how much each sample counts. Whether it is there.
     pub fn split_off_weights(&mut self, name: &str) -> bool {
         let names = self.feature_names.as_deref().unwrap_or_default();
@@ -30,6 +60,8 @@ impl Table {
         self.weights = Some((0..n_samples).map(|j| column(j)[at]).collect());
         self.features = Matrix::from_fn(rest.len(), n_samples, |i, j| column(j)[rest[i]]);
         self.feature_names.iter_mut().for_each(|names| drop(names.remove(at)));
+        let columns = self.columns.iter_mut();
+        columns.for_each(|columns| columns.retain(|column| column.name.as_deref() != Some(name)));
         true
     }
 
@@ -69,14 +101,7 @@ mod tests {
     fn labels_must_match_the_samples() {
         let features = Matrix::zeros(2, 3);
         let labels = Some(vec![Some("a".to_owned()), None]);
-        let mut table = Table {
-            features,
-            labels,
-            weights: None,
-            feature_names: None,
-            sample_names: None,
-            image: None,
-        };
+        let mut table = Table { labels, ..Table::of(features) };
         assert!(table.samples::<f32>().is_err());
         table.labels = None;
         assert_eq!(table.samples::<f64>().expect("no labels needed").labels().n_labelled(), 0);

@@ -206,3 +206,88 @@ fn columns_that_are_no_features_are_ignored() {
     let error = array.unwrap_err();
     assert!(error.to_string().contains("only tables of text have columns to ignore"), "{error}");
 }
+
+fn mixed(options: ReadOptions) -> ReadOptions {
+    ReadOptions { mixed: true, ..options }
+}
+
+const PEOPLE: &str = "age,job,sex,income,kind\n23,nurse,f,30,yes\n45,teacher,m,,no\n31,nurse,f,42,\n\
+                      ?,clerk,m,39,\n29,clerk,m,28,no\n";
+
+#[test]
+fn words_become_features_and_gaps_the_median() {
+    let table = csv(PEOPLE, &mixed(label("kind"))).unwrap();
+    let names = ["age", "job=clerk", "job=nurse", "job=teacher", "sex=m", "income"];
+    assert_eq!(table.feature_names.as_deref().unwrap(), names);
+    assert_eq!(table.features.column(0), [23.0, 0.0, 1.0, 0.0, 0.0, 30.0]);
+    // The medians: of 23, 29, 31, 45 and of 28, 30, 39, 42.
+    assert_eq!(table.features.column(1), [45.0, 0.0, 0.0, 1.0, 1.0, 34.5]);
+    assert_eq!(table.features.column(3), [30.0, 1.0, 0.0, 0.0, 1.0, 39.0]);
+    assert_eq!(table.labels.as_ref().unwrap()[1].as_deref(), Some("no"));
+    let said = table.notes.join("\n");
+    assert!(said.contains("column `job` (3), column `sex` (1)"), "{said}");
+    assert!(said.contains("`age` (1 as the median 30), column `income` (1 as"), "{said}");
+    // The order of the rows changes nothing.
+    let mut lines: Vec<&str> = PEOPLE.lines().collect();
+    lines[1..].reverse();
+    let turned = csv(&lines.join("\n"), &mixed(label("kind"))).unwrap();
+    assert_eq!(turned.columns, table.columns);
+    assert_eq!(turned.features.column(4), table.features.column(0));
+    // What is all numbers stays what it is.
+    let plain = csv("a,b\n1,2\n3,4\n", &mixed(ReadOptions::default())).unwrap();
+    assert_eq!((plain.columns, plain.notes.len()), (None, 0));
+    assert!(csv(PEOPLE, &label("kind")).unwrap_err().to_string().contains("not a number"));
+}
+
+#[test]
+fn known_columns_are_read_as_they_were() {
+    let first = csv(PEOPLE, &mixed(label("kind"))).unwrap();
+    let known = ReadOptions {
+        feature_names: first.naming().of_columns(),
+        columns: first.columns.clone(),
+        n_features: Some(4),
+        label_optional: true,
+        ..ReadOptions::default()
+    };
+    // In another order, beside another column; with a word that nobody knows, and gaps where none was.
+    let text = "sex,income,shop,job,age\nf,30,x,pilot,\n,,y,clerk,33\n";
+    let table = csv(text, &known).unwrap();
+    assert_eq!(table.features.column(0), [30.0, 0.0, 0.0, 0.0, 0.0, 30.0]);
+    assert_eq!(table.features.column(1), [33.0, 1.0, 0.0, 0.0, 0.0, 34.5]);
+    assert_eq!(table.feature_names, first.feature_names);
+    let said = table.notes.join("\n");
+    assert!(said.contains("does not know count as no word: column `job` (`pilot`)"), "{said}");
+    assert!(!said.contains("become features"), "{said}");
+    let by_place = csv("23,nurse,f,30\n", &known).unwrap();
+    assert_eq!(by_place.features.column(0), first.features.column(0));
+    let wrong = |text: &str| csv(text, &known).unwrap_err().to_string();
+    assert!(wrong("sex,income,age\nf,30,3\n").contains("not there: `job`; give"));
+    assert!(wrong("1,nurse,f\n").contains("3 columns of features, but the model knows 4"));
+    assert!(wrong("sex,income,job,age\nf,much,nurse,3\n").contains("column 2 (`income`) is `much`"));
+}
+
+#[test]
+fn where_words_are_allowed_a_first_row_with_a_number_is_a_sample() {
+    let text = "23,nurse,x\n45,clerk,y\n31,nurse,\n";
+    let table = csv(text, &mixed(label(Column::Index(-1)))).unwrap();
+    assert_eq!((table.features.columns(), table.feature_names), (3, None));
+    assert_eq!(table.features.column(1), [45.0, 0.0]);
+    let named = csv("age,job,kind\n23,nurse,x\n45,nurse,y\n", &mixed(label(Column::Index(-1)))).unwrap();
+    assert_eq!(named.features.columns(), 2);
+}
+
+#[test]
+fn slips_names_of_samples_and_empty_columns_are_no_words() {
+    let wrong = |text: &str, options: ReadOptions| csv(text, &mixed(options)).unwrap_err().to_string();
+    let plain = ReadOptions::default;
+    let slip = wrong("a,b\n1,2\n1O,3\n5,6\n", plain());
+    assert!(slip.contains("line 3, column 1 (`a`) is `1O`, which is not a number"), "{slip}");
+    let names = wrong("a,id\n1,x\n2,y\n3,z\n", plain());
+    assert!(names.contains("column `id` has another word in every row") && names.contains("--ignore"));
+    let many: String = (0..120).map(|i| format!("{i},w{}\n", i % 60)).collect();
+    assert!(wrong(&format!("a,b\n{many}"), plain()).contains("more than 50 different words"));
+    assert!(wrong("a,b\n1,\n2,NA\n", plain()).contains("column `b` is empty: ignore it"));
+    assert!(wrong("a,b\n1,inf\n2,x\n3,x\n", plain()).contains("must be finite"));
+    let weights = ReadOptions { weight_column: Some("b".into()), ..plain() };
+    assert!(wrong("a,b\n1,1\n2,\n3,1\n", weights).contains("line 3, column 2 (`b`) is empty"));
+}

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ssdl::fit::Silent;
+use ssdl::model::Naming;
 use ssdl::{Matrix, Model};
 use ssdl_data::{Column, ReadOptions, Table, read, read_labels};
 use ssdl_label::learn::{BATCH, Learner, ONE_AT_RANDOM, drawn};
@@ -90,7 +91,7 @@ fn label(table: &Table, by_page: bool, seed: u64) -> Outcome<Vec<(usize, f64)>> 
     let features: Matrix<f32> = table.features.cast();
     let raw = features.select_columns(pool);
     let held_out = features.select_columns(test);
-    let mut learner = Learner::new((0..POOL).collect(), raw, table.image, None, seed, 0);
+    let mut learner = Learner::new((0..POOL).collect(), raw, table.image, Naming::default(), seed, 0);
     let mut wanted = learner.first(&learner.prepared()?)?;
     let at_random = drawn(POOL, seed);
     let mut answered: HashSet<usize> = HashSet::new();

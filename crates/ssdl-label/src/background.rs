@@ -115,7 +115,7 @@ fn gather(shared: &Shared) -> Result<Learner> {
     };
     let mut seen = std::collections::HashSet::new();
     let pool: Vec<usize> = pool.into_iter().filter(|sample| seen.insert(*sample)).collect();
-    let names = material.feature_names().map(<[String]>::to_vec);
+    let naming = material.naming();
     let (first, rest) = pool.split_at(if material.file(0).is_some() {
         FIRST_PART.min(pool.len())
     } else {
@@ -126,7 +126,7 @@ fn gather(shared: &Shared) -> Result<Learner> {
     let raw = Matrix::from_columns(rows, samples.len(), features)
         .unwrap_or_else(|| Matrix::zeros(rows, 0));
     let (seed, threads) = (shared.seed, shared.threads);
-    let mut learner = Learner::new(samples, raw, material.image, names, seed, threads);
+    let mut learner = Learner::new(samples, raw, material.image, naming, seed, threads);
     begin(shared, &learner)?;
     if !rest.is_empty() {
         let (samples, features) = read(shared, rest);

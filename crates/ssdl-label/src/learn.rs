@@ -72,11 +72,10 @@ impl Learner {
         pool: Vec<usize>,
         raw: Matrix<f32>,
         image: Option<[usize; 2]>,
-        feature_names: Option<Vec<String>>,
+        naming: Naming,
         seed: u64,
         threads: usize,
     ) -> Self {
-        let naming = Naming { features: feature_names, label_type: None };
         Self { pool, raw, image, naming, seed, threads, model: None, fitted: 0, chosen_with: 0 }
     }
 

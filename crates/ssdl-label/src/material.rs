@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use ssdl::Matrix;
+use ssdl::model::Naming;
 use ssdl_data::{Images, Table};
 
 use crate::{Error, Result};
@@ -116,6 +117,15 @@ impl Material {
         match &self.kind {
             Kind::Images(_) => None,
             Kind::Table(table) => table.feature_names.as_deref(),
+        }
+    }
+
+    /// What a model should know of the columns of a table.
+    #[must_use]
+    pub fn naming(&self) -> Naming {
+        match &self.kind {
+            Kind::Images(_) => Naming::default(),
+            Kind::Table(table) => table.naming(),
         }
     }
 

@@ -16,14 +16,8 @@ fn rows() -> Table {
     let features = Matrix::from_fn(3, 60, |i, j| {
         (if j % 2 == 0 { 5.0 } else { -5.0 }) + ((7 * j + 3 * i) as f64).sin()
     });
-    Table {
-        features,
-        labels: None,
-        weights: None,
-        feature_names: Some(vec!["length".into(), "<b>width".into(), "height".into()]),
-        sample_names: None,
-        image: None,
-    }
+    let names = ["length", "<b>width", "height"].map(str::to_owned);
+    Table { feature_names: Some(names.to_vec()), ..Table::of(features) }
 }
 
 fn options(folder: &Path, people: &[&str]) -> Options {

@@ -45,9 +45,7 @@ impl LabelServer {
     ) -> PyResult<Self> {
         let features = columns(&rows)?;
         let n_samples = features.columns();
-        let sample_names = None;
-        let table =
-            Table { features, labels: None, weights: None, feature_names, sample_names, image };
+        let table = Table { feature_names, image, ..Table::of(features) };
         let material = Material::of_table(Path::new("samples"), table, image);
         let (journal, stop) = (journal_beside(&labels), Signal::default());
         let options = Options {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ssdl::fit::{Stop, term_names};
+use ssdl::fit::{Stop, Watch, term_names};
 use ssdl::methods::{self, FitOptions};
 use ssdl::model::Naming;
 use ssdl::{Model, Real, Samples};
@@ -58,7 +58,7 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     check_paths(args)?;
 
     let started = Instant::now();
-    let (samples, names) = read::<T>(args, &mut options)?;
+    let Read { samples, names, naming, notes } = read::<T>(args, &mut options)?;
     options.device = device.wait(common)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let (n_features, n_samples) = (samples.n_features(), samples.n_samples());
@@ -82,10 +82,10 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     if !common.json {
         view = view.with_memory();
     }
+    notes.iter().for_each(|note| view.notice(note));
     let model = method.fit(&knobs, samples, &options, &mut view);
     let memory_needed = view.memory_needed().unwrap_or(memory_of_raw);
     let notices = view.finish();
-    let naming = Naming { features: names.features.clone(), label_type: None };
     let model = model.and_then(|model| model.named(naming));
     let model = model.map_err(|error| Failure::about(&args.data.data, error))?;
     let started = Instant::now();
@@ -112,18 +112,29 @@ fn fit<T: Real>(args: &Fit, common: &Common) -> Outcome {
     fail_if_cancelled(&fitted.model, path)
 }
 
-/// The samples, what they and their features are called, and what of the options depends on them.
-fn read<T: Real>(args: &Fit, options: &mut FitOptions<T>) -> Outcome<(Samples<T>, Names)> {
+/// What a file holds.
+struct Read<T> {
+    samples: Samples<T>,
+    names: Names,
+    /// What the model should know of the columns.
+    naming: Naming,
+    notes: Vec<String>,
+}
+
+/// The samples, what is known of them, and what of the options depends on them.
+fn read<T: Real>(args: &Fit, options: &mut FitOptions<T>) -> Outcome<Read<T>> {
     if let Some((samples, image)) = input::large::<T>(&args.data)? {
         options.image = input::image(&args.data, args.image, samples.n_features(), image)?;
-        return Ok((samples, Names { samples: None, features: None }));
+        let names = Names { samples: None, features: None };
+        return Ok(Read { samples, names, naming: Naming::default(), notes: Vec::new() });
     }
     let mut table = input::read(&args.data, args.image)?;
     options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
     options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
+    let (naming, notes) = (table.naming(), std::mem::take(&mut table.notes));
     let names =
         Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
-    Ok((input::samples::<T>(&args.data, table)?, names))
+    Ok(Read { samples: input::samples::<T>(&args.data, table)?, names, naming, notes })
 }
 
 /// The report page of this fit, with the cross-validation of it and other methods on the labels.

@@ -29,6 +29,7 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     let knobs = GraphKnobs::from_pairs(&args.set)?;
     let plans = input::plans(&args.prepare)?.unwrap_or(FitOptions::<f64>::default().prepare);
     let table = input::read(&args.data, args.image)?;
+    input::say(&table.notes, common.quiet);
     let n_samples = table.features.columns();
     let image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
     let labels = match &table.labels {

@@ -1,6 +1,7 @@
 //! `ssdl inspect`: shows a model file, or explains a sample.
 
 use serde_json::{Value, json};
+use ssdl::model::{Cells, SourceColumn};
 use ssdl::{Model, Real, each_precision};
 use ssdl_report::drawing;
 
@@ -58,6 +59,21 @@ fn steps<T: Real>(model: &Model<T>) -> Vec<String> {
     model.preparation().plans().iter().map(ToString::to_string).collect()
 }
 
+/// Columns that are shown.
+const MOST_COLUMNS: usize = 20;
+
+/// A column with words or gaps, and what becomes of them.
+fn column_text(column: &SourceColumn) -> String {
+    let name = column.name.as_deref().unwrap_or("without a name");
+    match &column.cells {
+        Cells::Numbers { gap } => format!("{name}, {gap} where it is empty"),
+        Cells::Words { words, base } => {
+            let words: Vec<&str> = base.iter().chain(words).map(String::as_str).collect();
+            format!("{name}: {}", words.join(", "))
+        }
+    }
+}
+
 fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
     let report = model.report();
     let mut sheet = Sheet::default();
@@ -72,6 +88,12 @@ fn show<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Outcome {
     let steps = if steps.is_empty() { "none".to_owned() } else { steps.join(", then ") };
     let prepared = model.preparation().n_prepared();
     sheet.row("features", format!("{}, {prepared} after preparation", model.n_features()));
+    if let Some(columns) = &model.naming().columns {
+        let shown = columns.iter().take(MOST_COLUMNS).map(column_text).collect::<Vec<_>>();
+        let rest = columns.len() - shown.len();
+        let tail = if rest > 0 { format!("; and {rest} more") } else { String::new() };
+        sheet.row("columns", shown.join("; ") + &tail);
+    }
     sheet.row("preparation", steps);
     if let Some([height, width]) = model.image() {
         sheet.row("image", format!("{height} x {width}"));
@@ -106,6 +128,7 @@ fn answer<T: Real>(args: &Inspect, model: &Model<T>, size: u64) -> Value {
         "n_features": model.n_features(),
         "n_prepared": model.preparation().n_prepared(),
         "prepare": steps(model),
+        "columns": model.naming().columns,
         "image": model.image(),
         "n_atoms": model.atoms().map_or(0, |atoms| atoms.columns()),
         "graph": model.attachment().map(|attachment| attachment.rule),

@@ -22,7 +22,7 @@ use crate::{cancel, input, output};
 pub fn run(args: &Label, common: &Common) -> Outcome {
     let labels = labels_path(args);
     check_paths(args, &labels)?;
-    let material = material(args, &labels)?;
+    let material = material(args, &labels, common.quiet)?;
     let command = command(args, &labels, &material, common);
     let mut classes = args.classes.clone();
     if args.demo && classes.is_empty() {
@@ -82,7 +82,7 @@ fn user() -> String {
 }
 
 /// What is labelled. The demo hides its labels, and leaves its samples beside them for `ssdl fit`.
-fn material(args: &Label, labels: &Path) -> Outcome<Material> {
+fn material(args: &Label, labels: &Path, quiet: bool) -> Outcome<Material> {
     let Some(path) = args.data.as_deref() else {
         let mut table = ssdl_data::digits();
         table.labels = None;
@@ -96,6 +96,7 @@ fn material(args: &Label, labels: &Path) -> Outcome<Material> {
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
         features_array: args.array.clone(),
+        mixed: true,
         ..ReadOptions::default()
     };
     if path.is_dir() {
@@ -104,6 +105,7 @@ fn material(args: &Label, labels: &Path) -> Outcome<Material> {
         return Ok(Material::of_images(path, images, args.image)?);
     }
     let table = ssdl_data::read(path, &options)?;
+    input::say(&table.notes, quiet);
     let n_features = table.features.rows();
     let image = match args.image {
         Some([height, width]) if height * width != n_features => {

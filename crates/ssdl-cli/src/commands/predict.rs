@@ -47,6 +47,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     let table = input::read_for(&args.data, model)?;
     check_width(args, model, &table)?;
     check_order(args, model, &table)?;
+    input::say(&table.notes, common.quiet);
     let Table { features, labels: known, sample_names, feature_names, .. } = table;
     let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);

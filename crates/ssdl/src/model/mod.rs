@@ -3,6 +3,7 @@
 mod any;
 mod arrays;
 mod checksum;
+mod columns;
 mod explain;
 mod file;
 mod framing;
@@ -17,6 +18,7 @@ mod tensor;
 
 pub use any::AnyModel;
 pub use arrays::{Array, load_arrays, save_arrays};
+pub use columns::{Cells, SourceColumn};
 pub use explain::{Explanation, Neighbour, Part};
 pub use naming::Naming;
 pub use query::representatives;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Model;
+use super::{Model, SourceColumn};
 use crate::{Error, Real, Result};
 
 /// Names that the fit does not use: the model keeps them for those who use it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Naming {
     /// Names of the features, one each.
     #[serde(rename = "feature_names", default, skip_serializing_if = "Option::is_none")]
@@ -14,6 +14,33 @@ pub struct Naming {
     /// The type that labels have outside, such as `int64`: class names are text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_type: Option<String>,
+    /// The columns of the table that became the features, where some hold words or have gaps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<SourceColumn>>,
+}
+
+impl Naming {
+    /// Whether names and columns are those of so many features.
+    ///
+    /// # Errors
+    /// If they are not: what it is that does not fit, and its number.
+    pub(super) fn check(&self, n_features: usize) -> std::result::Result<(), (&'static str, usize)> {
+        let names = self.features.as_ref().map(|names| ("names of features", names.len()));
+        let columns = self.columns.as_ref().map(|columns| {
+            ("features of columns", columns.iter().map(SourceColumn::n_features).sum())
+        });
+        let wrong = names.into_iter().chain(columns).find(|(_, count)| *count != n_features);
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// The names by which columns are found in a table: those of the columns, or else of the features.
+    #[must_use]
+    pub fn of_columns(&self) -> Option<Vec<String>> {
+        match &self.columns {
+            Some(columns) => columns.iter().map(|column| column.name.clone()).collect(),
+            None => self.features.clone(),
+        }
+    }
 }
 
 impl<T: Real> Model<T> {
@@ -30,14 +57,10 @@ impl<T: Real> Model<T> {
     #[inline(never)]
     pub fn named(mut self, naming: Naming) -> Result<Self> {
         let expected = self.n_features();
-        match naming.features.as_ref().map(Vec::len) {
-            Some(got) if got != expected => {
-                Err(Error::Shape { what: "names of features".into(), expected, got })
-            }
-            _ => {
-                self.naming = naming;
-                Ok(self)
-            }
+        if let Err((what, got)) = naming.check(expected) {
+            return Err(Error::Shape { what: what.into(), expected, got });
         }
+        self.naming = naming;
+        Ok(self)
     }
 }

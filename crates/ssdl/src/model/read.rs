@@ -83,9 +83,8 @@ impl Parts<'_> {
         if self.header.tie.is_some() && self.header.n_atoms == 0 {
             return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
         }
-        let names = self.header.naming.features.as_ref();
-        if names.is_some_and(|names| names.len() != self.header.n_features) {
-            return Err(refuse(self.path, &"its names of features do not match their number"));
+        if let Err((what, _)) = self.header.naming.check(self.header.n_features) {
+            return Err(refuse(self.path, &format!("its {what} do not match their number")));
         }
         let labels = self.labels()?;
         // A shape that does not fit the samples is ignored; steps that need it are then refused.

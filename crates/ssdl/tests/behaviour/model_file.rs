@@ -36,11 +36,11 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn names_and_the_type_of_labels_come_back() {
     let names = (0..12).map(|i| format!("column {i}\u{1b}")).collect::<Vec<_>>();
-    let naming = Naming { features: Some(names), label_type: Some("<U3".into()) };
+    let naming = Naming { features: Some(names), label_type: Some("<U3".into()), columns: None };
     let model = fitted::<f64>("ridge", &[]).named(naming.clone()).unwrap();
     let again = Model::<f64>::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(again.naming(), &naming);
-    let few = Naming { features: Some(vec!["one".into()]), label_type: None };
+    let few = Naming { features: Some(vec!["one".into()]), ..Naming::default() };
     assert!(matches!(model.named(few), Err(Error::Shape { got: 1, expected: 12, .. })));
 }
 
