@@ -40,12 +40,18 @@ pub fn is_net(path: &Path) -> bool {
 /// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,
 /// if given.
 pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
-    read_as(args, ReadOptions { image, mixed: true, ..ReadOptions::default() })
+    read_as(args, ReadOptions { image, words: args.words, fill_gaps: args.fill_gaps, ..ReadOptions::default() })
 }
 
 /// Reads samples for a model, which fixes the number of features and the size of images; the label
 /// column may be missing.
 pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
+    let of_fit = [("--words", args.words), ("--fill-gaps", args.fill_gaps)];
+    if let Some((option, _)) = of_fit.iter().find(|(_, given)| *given) {
+        return Err(Failure::Misuse(format!(
+            "{option} is for the fit: the model reads words and gaps as it did then"
+        )));
+    }
     let naming = model.naming();
     let expected = ReadOptions {
         image: model.image(),
@@ -205,6 +211,8 @@ fn refuse_file_options(args: &Data) -> Outcome {
         ("--label-column", args.label_column.is_some()),
         ("--ignore-column", !args.ignore_column.is_empty()),
         ("--array", args.array.is_some()),
+        ("--words", args.words),
+        ("--fill-gaps", args.fill_gaps),
         ("--format", args.format.is_some()),
         ("--header", args.header.is_some()),
     ];

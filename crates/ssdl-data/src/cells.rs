@@ -10,7 +10,7 @@ use ssdl::model::{Cells, SourceColumn};
 use crate::delimited::number_like;
 use crate::error::{listed, shortened};
 use crate::rows::{Frame, SAME_COLUMNS};
-use crate::{Cell, Error, Result, Row, Table};
+use crate::{Cell, Error, ReadOptions, Result, Row, Table};
 
 /// Different words of a column, at most: more of them name samples instead of describing them.
 const MOST_WORDS: usize = 50;
@@ -57,6 +57,7 @@ fn number(cell: &str) -> std::result::Result<f64, Refused> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         Ok(_) => Err(Refused::NotFinite),
+        Err(_) if is_gap(cell) => Err(Refused::NotFinite),
         Err(_) => Err(Refused::NotANumber),
     }
 }
@@ -109,8 +110,8 @@ struct Seen {
     n_words: usize,
     /// The first cell that is no number, and its line.
     first: Option<(usize, String)>,
-    /// The line of the first gap.
-    first_gap: Option<usize>,
+    /// The first gap.
+    first_gap: Option<(usize, String)>,
     /// How often each text occurs, numbers included, up to one more than are allowed.
     texts: HashMap<String, usize>,
 }
@@ -126,7 +127,7 @@ impl Gather for Survey {
         }
         let column = &mut self.0[place];
         if is_gap(cell) {
-            column.first_gap.get_or_insert(line);
+            column.first_gap.get_or_insert_with(|| (line, cell.to_owned()));
             return Ok(());
         }
         match number(cell) {
@@ -146,36 +147,53 @@ impl Gather for Survey {
     }
 }
 
-/// What the columns are, by all of their cells. That of weights, if there is one, has no gaps.
+/// What the columns are, by all of their cells.
 pub(crate) fn surveyed(
     path: &Path,
     frame: Frame<Survey>,
-    weights: Option<&str>,
+    options: &ReadOptions,
 ) -> Result<Vec<SourceColumn>> {
     let columns = &frame.columns;
-    let place = |at: usize, line: usize| Cell {
-        row: Row::Line(line),
-        column: columns.places[at] + 1,
-        name: columns.name(at),
-    };
     let decided = frame.gather.0.into_iter().enumerate().map(|(at, seen)| {
         let name = columns.name(at);
-        if let Some(line) = seen.first_gap.filter(|_| name.is_some() && name.as_deref() == weights) {
-            let (path, cell) = (path.into(), place(at, line));
-            return Err(Error::NotFinite { path, cell, text: "empty".into() });
-        }
-        let cells = match seen.first {
-            None => numbers(path, columns, (at, seen.numbers))?,
+        let refuse = |(line, text): (usize, String), why: Refused| {
+            let place = (Row::Line(line), columns.places[at] + 1, name.clone());
+            Err(refused(path, place, &text, why))
+        };
+        let cells = match (seen.first, seen.first_gap) {
             // A word among numbers is a slip, not a word.
-            Some((line, text)) if seen.numbers.len() >= seen.n_words => {
-                let (path, text) = (path.into(), shortened(&text));
-                return Err(Error::NotANumber { path, cell: place(at, line), text });
+            (Some(first), _) if !options.words || seen.numbers.len() >= seen.n_words => {
+                return refuse(first, Refused::NotANumber);
             }
-            Some(_) => words(path, columns, at, seen.texts, seen.first_gap.is_some())?,
+            (Some(_), gap) => words(path, columns, at, seen.texts, gap.is_some())?,
+            (None, Some(gap)) if !options.fill_gaps || is_weight(name.as_deref(), options) => {
+                return refuse(gap, Refused::NotFinite);
+            }
+            (None, _) if !options.fill_gaps => Cells::Numbers { gap: None },
+            (None, _) => numbers(path, columns, (at, seen.numbers))?,
         };
         Ok(SourceColumn { name, cells })
     });
     decided.collect()
+}
+
+fn is_weight(name: Option<&str>, options: &ReadOptions) -> bool {
+    name.is_some() && name == options.weight_column.as_deref()
+}
+
+/// The error for a cell of a row, column (counted from 1) and name.
+pub(crate) fn refused(
+    path: &Path,
+    (row, column, name): (Row, usize, Option<String>),
+    text: &str,
+    why: Refused,
+) -> Error {
+    let (path, cell) = (path.into(), Cell { row, column, name });
+    match (text, why) {
+        ("", _) => Error::NotFinite { path, cell, text: "empty".into() },
+        (_, Refused::NotFinite) => Error::NotFinite { path, cell, text: shortened(text) },
+        (_, Refused::NotANumber) => Error::NotANumber { path, cell, text: shortened(text) },
+    }
 }
 
 fn numbers(path: &Path, columns: &Columns, (at, mut values): (usize, Vec<f64>)) -> Result<Cells> {
@@ -185,7 +203,7 @@ fn numbers(path: &Path, columns: &Columns, (at, mut values): (usize, Vec<f64>)) 
     values.sort_unstable_by(f64::total_cmp);
     let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
     // Not the mean of the sum, which may have no end.
-    Ok(Cells::Numbers { gap: low + (high - low) / 2.0 })
+    Ok(Cells::Numbers { gap: Some(low + (high - low) / 2.0) })
 }
 
 fn words(
@@ -242,9 +260,10 @@ impl Gather for Mixed<'_> {
         // Columns beyond those that are known are refused at the end.
         let Some(column) = self.known.get(place) else { return Ok(()) };
         let is_gap = is_gap(cell);
-        self.gaps[place] += usize::from(is_gap);
         match &column.cells {
-            Cells::Numbers { gap } => self.values.push(if is_gap { *gap } else { number(cell)? }),
+            Cells::Numbers { gap } => {
+                self.values.push(gap.filter(|_| is_gap).map_or_else(|| number(cell), Ok)?);
+            }
             Cells::Words { words, base } => {
                 self.values.extend(words.iter().map(|word| f64::from(u8::from(word == cell))));
                 let is_known = words.iter().chain(base).any(|word| word == cell);
@@ -254,6 +273,7 @@ impl Gather for Mixed<'_> {
                 }
             }
         }
+        self.gaps[place] += usize::from(is_gap);
         Ok(())
     }
 }
@@ -292,7 +312,10 @@ fn words_said(columns: &Columns, known: &[SourceColumn]) -> Option<String> {
 fn gaps_said(columns: &Columns, known: &[SourceColumn], gaps: &[usize]) -> Option<String> {
     let some = known.iter().enumerate().filter(|(at, _)| gaps[*at] > 0);
     let some = some.map(|(at, column)| match &column.cells {
-        Cells::Numbers { gap } => format!("{} ({} as the median {gap})", columns.shown(at), gaps[at]),
+        Cells::Numbers { gap } => {
+            let median = gap.unwrap_or_default();
+            format!("{} ({} as the median {median})", columns.shown(at), gaps[at])
+        }
         Cells::Words { .. } => format!("{} ({} as no word)", columns.shown(at), gaps[at]),
     });
     said(some.collect()).map(|some| format!("gaps are filled: {some}"))

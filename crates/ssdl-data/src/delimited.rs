@@ -26,13 +26,16 @@ pub(crate) fn table(
     if let Some(known) = &options.columns {
         return cells::mixed(path, gathered(file, options, Mixed::new(known))?, false);
     }
+    let survey = || {
+        let known = cells::surveyed(path, gathered(file, options, Survey::default())?, options)?;
+        cells::mixed(path, gathered(file, options, Mixed::new(&known))?, true)
+    };
+    if options.fill_gaps {
+        return survey();
+    }
     let plain = gathered(file, options, Plain::default());
     match plain.and_then(|frame| cells::plain(path, frame)) {
-        Err(Error::NotANumber { .. } | Error::NotFinite { .. }) if options.mixed => {
-            let survey = gathered(file, options, Survey::default())?;
-            let known = cells::surveyed(path, survey, options.weight_column.as_deref())?;
-            cells::mixed(path, gathered(file, options, Mixed::new(&known))?, true)
-        }
+        Err(Error::NotANumber { .. } | Error::NotFinite { .. }) if options.words => survey(),
         other => other,
     }
 }

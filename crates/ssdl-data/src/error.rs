@@ -70,7 +70,7 @@ pub enum Error {
     },
 
     /// Text where a number is expected.
-    #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(text))]
+    #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(cell, text))]
     NotANumber {
         /// The file.
         path: PathBuf,
@@ -82,8 +82,8 @@ pub enum Error {
 
     /// A feature that is missing, NaN or infinite.
     #[error(
-        "{}: {cell} is {text}: features must be finite; remove the row or fill the value",
-        path.display()
+        "{}: {cell} is {text}: features must be finite; {}",
+        path.display(), gap_remedy(cell, text)
     )]
     NotFinite {
         /// The file.
@@ -333,14 +333,28 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
-fn number_remedy(text: &str) -> &'static str {
+/// Gaps of text tables can be filled while the file is read.
+fn gap_remedy(cell: &Cell, text: &str) -> &'static str {
+    let is_infinite = text.parse::<f64>().is_ok_and(f64::is_infinite);
+    match cell.row {
+        Row::Line(_) if !is_infinite => {
+            "remove the row, fill the value, or let --fill-gaps do it"
+        }
+        _ => "remove the row or fill the value",
+    }
+}
+
+fn number_remedy(cell: &Cell, text: &str) -> &'static str {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     // A file with semicolons between the cells and commas in the numbers, read as one with commas.
     let parts = text.split(';').all(|part| is_number(&part.replacen(',', ".", 1)));
     if parts && text.contains([',', ';']) {
         "write decimals with a point instead of a comma"
+    } else if matches!(cell.row, Row::Line(_)) {
+        "name the column as the label column or as one to ignore, replace the cell, or let --words make \
+         features of a column of words"
     } else {
-        "name the column as the label column or as one to ignore, or replace it"
+        "name the column as the label column, or replace it"
     }
 }
 

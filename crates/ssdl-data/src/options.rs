@@ -29,10 +29,12 @@ pub struct ReadOptions {
     /// Names of the features, if known. A first row with these names is a header, even if they look like numbers. A
     /// header that has each of them once gives their columns, in any order; what else there is is left out.
     pub feature_names: Option<Vec<String>>,
-    /// Whether columns of a text table may hold words and have gaps, which become numbers ([`Table::columns`](crate::Table::columns));
+    /// Whether columns of a text table may hold words, which become numbers ([`Table::columns`](crate::Table::columns));
     /// otherwise they are refused.
-    pub mixed: bool,
-    /// The column that says how much each sample counts: it may not have gaps.
+    pub words: bool,
+    /// Whether gaps among the numbers of a text table become the median of their column; otherwise they are refused.
+    pub fill_gaps: bool,
+    /// The column that says how much each sample counts: its gaps are not filled.
     pub weight_column: Option<String>,
     /// The columns that become features, if known: their words, and the numbers of their gaps.
     pub columns: Option<Vec<SourceColumn>>,

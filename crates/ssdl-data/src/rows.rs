@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::cells::{Columns, Gather, Refused};
+use crate::cells::{Columns, Gather, Refused, refused};
 use crate::delimited::number_like;
-use crate::error::{listed, shortened};
+use crate::error::listed;
 use crate::labels::interpret;
 use crate::read::label_position;
-use crate::{Cell, Column, Error, ReadOptions, Result, Row};
+use crate::{Column, Error, ReadOptions, Result, Row};
 
 /// The remedy for columns that a model does not know.
 pub(crate) const SAME_COLUMNS: &str = "; give samples with the columns of the training file";
@@ -218,24 +218,17 @@ impl<'a, G: Gather> Rows<'a, G> {
         self.labels.extend(self.label.map(|at| Some(cells[at].trim().to_owned())));
         for (place, &at) in self.features.iter().enumerate() {
             let cell = cells[at].trim();
-            if let Err(refused) = self.gather.take(place, line, cell) {
-                return Err(self.refuse(line, at, cell, refused));
+            if let Err(why) = self.gather.take(place, line, cell) {
+                return Err(self.refuse(line, at, cell, why));
             }
         }
         self.n_samples += 1;
         Ok(())
     }
 
-    fn refuse(&self, line: usize, at: usize, text: &str, refused: Refused) -> Error {
+    fn refuse(&self, line: usize, at: usize, text: &str, why: Refused) -> Error {
         let name = self.names.as_ref().map(|names| names[at].clone());
-        let cell = Cell { row: Row::Line(line), column: at + 1, name };
-        let path = self.path.into();
-        match (text, refused) {
-            ("", _) => Error::NotFinite { path, cell, text: "empty".into() },
-            ("NA", _) => Error::NotFinite { path, cell, text: "NA".into() },
-            (_, Refused::NotFinite) => Error::NotFinite { path, cell, text: shortened(text) },
-            (_, Refused::NotANumber) => Error::NotANumber { path, cell, text: shortened(text) },
-        }
+        refused(self.path, (Row::Line(line), at + 1, name), text, why)
     }
 
     pub fn finish(mut self) -> Result<Frame<G>> {

@@ -208,7 +208,7 @@ fn columns_that_are_no_features_are_ignored() {
 }
 
 fn mixed(options: ReadOptions) -> ReadOptions {
-    ReadOptions { mixed: true, ..options }
+    ReadOptions { words: true, fill_gaps: true, ..options }
 }
 
 const PEOPLE: &str = "age,job,sex,income,kind\n23,nurse,f,30,yes\n45,teacher,m,,no\n31,nurse,f,42,\n\
@@ -233,10 +233,17 @@ fn words_become_features_and_gaps_the_median() {
     let turned = csv(&lines.join("\n"), &mixed(label("kind"))).unwrap();
     assert_eq!(turned.columns, table.columns);
     assert_eq!(turned.features.column(4), table.features.column(0));
-    // What is all numbers stays what it is.
-    let plain = csv("a,b\n1,2\n3,4\n", &mixed(ReadOptions::default())).unwrap();
+    // What is all numbers stays what it is; its gaps are filled only on request.
+    let words = ReadOptions { words: true, ..ReadOptions::default() };
+    let plain = csv("a,b\n1,2\n3,4\n", &words).unwrap();
     assert_eq!((plain.columns, plain.notes.len()), (None, 0));
+    let filled = csv("a,b\n1,2\n3,4\n", &mixed(ReadOptions::default())).unwrap();
+    assert_eq!((filled.columns.map(|all| all.len()), filled.notes.len()), (Some(2), 0));
     assert!(csv(PEOPLE, &label("kind")).unwrap_err().to_string().contains("not a number"));
+    let gap = csv(PEOPLE, &ReadOptions { words: true, ..label("kind") }).unwrap_err().to_string();
+    assert!(gap.contains("line 5, column 1 (`age`) is ?") && gap.contains("--fill-gaps"), "{gap}");
+    let gap = csv("a,b\n1,2\n,x\n", &ReadOptions { fill_gaps: true, ..ReadOptions::default() });
+    assert!(gap.unwrap_err().to_string().contains("`x`, which is not a number"));
 }
 
 #[test]

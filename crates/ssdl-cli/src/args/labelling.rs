@@ -71,6 +71,12 @@ pub struct Label {
     /// Format of DATA [default: from its name, then its first bytes]
     #[arg(long, value_parser = formats(), hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Make features of columns of words: one of 0 and 1 for each word
+    #[arg(long)]
+    pub words: bool,
+    /// Fill gaps among the numbers of a text table with the median of their column
+    #[arg(long)]
+    pub fill_gaps: bool,
     /// Whether the first line of a text file is a header [default: guessed]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub header: Option<Answer>,

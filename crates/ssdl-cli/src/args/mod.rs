@@ -117,6 +117,13 @@ pub struct Data {
     /// Format of DATA [default: from its name, then its first bytes]
     #[arg(long, value_parser = formats(), hide_possible_values = true)]
     pub format: Option<Format>,
+    /// Make features of columns of words: one of 0 and 1 for each word
+    #[arg(long)]
+    pub words: bool,
+    /// Fill gaps among the numbers of a text table (empty cells, NA, nan, ?) with the
+    /// median of their column. The model fills those of new samples in the same way
+    #[arg(long)]
+    pub fill_gaps: bool,
     /// Whether the first line of a text file is a header [default: guessed]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub header: Option<Answer>,

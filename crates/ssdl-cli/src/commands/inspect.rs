@@ -66,7 +66,8 @@ const MOST_COLUMNS: usize = 20;
 fn column_text(column: &SourceColumn) -> String {
     let name = column.name.as_deref().unwrap_or("without a name");
     match &column.cells {
-        Cells::Numbers { gap } => format!("{name}, {gap} where it is empty"),
+        Cells::Numbers { gap: Some(gap) } => format!("{name}, {gap} where it is empty"),
+        Cells::Numbers { gap: None } => name.to_owned(),
         Cells::Words { words, base } => {
             let words: Vec<&str> = base.iter().chain(words).map(String::as_str).collect();
             format!("{name}: {}", words.join(", "))

@@ -96,7 +96,8 @@ fn material(args: &Label, labels: &Path, quiet: bool) -> Outcome<Material> {
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
         features_array: args.array.clone(),
-        mixed: true,
+        words: args.words,
+        fill_gaps: args.fill_gaps,
         ..ReadOptions::default()
     };
     if path.is_dir() {
@@ -134,6 +135,8 @@ fn command(args: &Label, labels: &Path, material: &Material, common: &Common) ->
     if let Some(format) = args.format {
         words.extend(["--format".into(), format.to_string()]);
     }
+    let of_table = [("--words", args.words), ("--fill-gaps", args.fill_gaps)];
+    words.extend(of_table.iter().filter(|(_, given)| *given).map(|(name, _)| (*name).to_owned()));
     if let Some(answer) = args.header {
         words.extend(["--header".into(), if answer == Answer::Yes { "yes" } else { "no" }.into()]);
     }

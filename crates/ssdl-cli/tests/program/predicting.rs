@@ -149,3 +149,48 @@ fn a_net_is_named_with_the_program_that_reads_it() {
     ssdl::model::save_arrays(&net, "{\"format\": \"other\"}", &[&array("weight")]).expect("saved");
     bench.refused(1, "predict digits.net test.csv", &["give a model saved by `ssdl fit`"]);
 }
+
+/// People of two kinds: the words of a column tell them apart, numbers say little; some cells are empty.
+fn people(n: usize, n_labelled: usize) -> String {
+    let row = |j: usize| {
+        let (kind, job) = match j % 4 {
+            0 => ("yes", "nurse"),
+            1 => ("no", "clerk"),
+            2 => ("yes", "teacher"),
+            _ => ("no", "pilot"),
+        };
+        let age = if j % 7 == 6 { String::new() } else { (20 + (j * 13) % 40).to_string() };
+        let kind = if j < n_labelled { kind } else { "" };
+        format!("{age},{job},{},{kind}\n", if j % 3 == 0 { "f" } else { "m" })
+    };
+    "age,job,sex,kind\n".to_owned() + &(0..n).map(row).collect::<String>()
+}
+
+#[test]
+fn words_and_gaps_are_read_as_in_the_fit() {
+    let bench = Bench::new();
+    bench.write("people.csv", people(80, 24));
+    let fit = "fit people.csv --label-column kind --model m.ssdl";
+    bench.refused(1, fit, &["line 2, column 2 (`job`) is `nurse`", "let --words"]);
+    let gap = ["line 8, column 1 (`age`) is empty", "let --fill-gaps"];
+    bench.refused(1, &format!("{fit} --words"), &gap);
+    bench.refused(1, &format!("{fit} --fill-gaps"), &["`nurse`, which is not a number"]);
+    let ran = bench.run(&format!("{fit} --words --fill-gaps"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("column `job` (4), column `sex` (1)"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gaps are filled: column `age` (11 as"), "{}", ran.stderr);
+    let shown = bench.done("inspect m.ssdl").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("job: clerk, nurse, pilot, teacher; sex: f, m"), "{shown}");
+    // In another order, with a gap and a word that nobody knows.
+    bench.write("new.csv", "sex,job,dealer,age\nf,nurse,x,\nm,clerk,y,30\nf,astronaut,z,33\n");
+    let ran = bench.run("predict m.ssdl new.csv");
+    assert!(ran.stdout.starts_with("label\nyes\nno\n"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("column `job` (`astronaut`)"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("become features"), "{}", ran.stderr);
+    let page = bench.run("predict m.ssdl new.csv --report page.html --quiet");
+    assert_eq!((page.code, page.stderr.as_str()), (Some(0), ""));
+    assert!(bench.text("page.html").contains("job=nurse"));
+    bench.write("few.csv", "sex,age\nf,3\n");
+    bench.refused(1, "predict m.ssdl few.csv", &["not there: `job`", "the training file"]);
+    bench.refused(2, "predict m.ssdl new.csv --words", &["--words is for the fit"]);
+}

@@ -19,8 +19,8 @@ pub struct SourceColumn {
 pub enum Cells {
     /// Numbers: one feature.
     Numbers {
-        /// The number of a gap.
-        gap: f64,
+        /// The number of a gap; `None` where gaps are refused.
+        gap: Option<f64>,
     },
     /// Words: a feature of 0 and 1 for each.
     Words {
