@@ -1,4 +1,6 @@
-//! `standardise`: every feature to mean 0 and variance 1 over the training samples.
+//! `standardise`: every feature to mean 0 and variance 1 over the training samples; the words of a column together.
+
+use std::ops::Range;
 
 use rand::Rng;
 
@@ -9,13 +11,14 @@ use crate::{Error, Matrix, Real, Result};
 pub(super) const DESCRIPTION: Description = Description {
     name: "standardise",
     usage: "standardise",
-    sentence: "every feature to mean 0 and variance 1; constant features become 0",
+    sentence: "every feature to mean 0 and variance 1, all words of a column together; constant features become 0",
     check: StepChoice::nothing,
 };
 
 /// Every feature to mean 0 and variance 1 over the $N$ training samples:
 /// $x_i' = (x_i - m_i) / s_i$ with $s_i^2 = \frac1N \sum_j (x_{ij} - m_i)^2$, and $x_i' = 0$ where
-/// $s_i = 0$.
+/// $s_i = 0$. Neighbouring features of 0 and 1 that exclude each other, as the words of a column do, share
+/// $s^2 = \sum_i s_i^2$: a column with many words weighs no more than one of numbers.
 #[derive(Debug)]
 pub(super) struct Standardise<T> {
     plan: StepChoice,
@@ -32,7 +35,8 @@ impl<T: Real> PreparationStep<T> for Standardise<T> {
         _: &mut dyn Rng,
     ) -> Result<Self> {
         let n = features.rows();
-        let (mean, deviation) = moments(features);
+        let (mean, mut deviation) = moments(features);
+        share_deviations(&exclusive(features), &mut deviation);
         Ok(Self {
             plan: plan.clone(),
             image: layout.image(),
@@ -112,6 +116,46 @@ fn moments<T: Real>(features: &Matrix<T>) -> (Vec<f64>, Vec<f64>) {
     (mean.iter().zip(&units).map(|(mean, unit)| mean * unit).collect(), deviation)
 }
 
+/// Runs of neighbouring features that stand for the words of one column: only 0 and 1, and in no sample two of 1.
+fn exclusive<T: Real>(features: &Matrix<T>) -> Vec<Range<usize>> {
+    let (zero, one) = (T::zero(), T::one());
+    let mut ones: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); features.rows()];
+    for (j, sample) in features.iter_columns().enumerate() {
+        for (ones, &x) in ones.iter_mut().zip(sample) {
+            match ones {
+                Some(places) if x == one => places.push(j),
+                Some(_) if x == zero => {}
+                _ => *ones = None,
+            }
+        }
+    }
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    // The run that took a sample last, by its first feature.
+    let mut taken = vec![usize::MAX; features.columns()];
+    for (i, ones) in ones.iter().enumerate() {
+        let Some(ones) = ones else { continue };
+        let start = runs.last().filter(|run| run.end == i).map_or(i, |run| run.start);
+        let is_free = ones.iter().all(|&j| taken[j] != start);
+        let start = if is_free { start } else { i };
+        ones.iter().for_each(|&j| taken[j] = start);
+        match runs.last_mut().filter(|run| run.start == start) {
+            Some(run) => run.end = i + 1,
+            None => runs.push(i..i + 1),
+        }
+    }
+    runs
+}
+
+/// Gives all features of a run the deviation of the run, $\sqrt{\sum_i s_i^2}$: however many words a column has, it
+/// weighs as much as a column of numbers.
+fn share_deviations(runs: &[Range<usize>], deviation: &mut [f64]) {
+    for run in runs {
+        let together = deviation[run.clone()].iter().map(|s| s * s).sum::<f64>().sqrt();
+        let varied = deviation[run.clone()].iter_mut().filter(|s| **s > 0.0);
+        varied.for_each(|s| *s = together);
+    }
+}
+
 /// The mean of each feature, divided by the feature's unit (a power of two near its peak, so that
 /// the sum cannot overflow).
 pub(super) fn means_in_units<T: Real>(features: &Matrix<T>, units: &[f64]) -> Vec<f64> {
@@ -155,6 +199,34 @@ mod tests {
     fn values_by_hand() {
         let out = standardised(rows(&[[1.0, 3.0], [-2.0, -2.0], [0.0, 0.5]]));
         assert_eq!(out, rows(&[[-1.0, 1.0], [0.0, 0.0], [-1.0, 1.0]]));
+    }
+
+    #[test]
+    fn the_words_of_a_column_together_have_variance_one() {
+        // Two columns of three and two words, the second with a gap, and marks that do not exclude each other.
+        let words = [0, 1, 2, 2, 1, 2, 0, 2];
+        let other = [0, 1, 1, 0, 0, 1, 2, 1];
+        let marks = [[1, 1, 0, 0, 1, 0, 1, 1], [1, 0, 1, 0, 1, 1, 0, 0]];
+        let features = Matrix::<f64>::from_fn(7, 8, |i, j| {
+            f64::from(u8::from(match i {
+                0..3 => words[j] == i,
+                3..5 => other[j] == i - 3,
+                _ => marks[i - 5][j] == 1,
+            }))
+        });
+        assert_eq!(exclusive(&features), [0..3, 3..5, 5..6, 6..7]);
+        let out = standardised(features);
+        let variance = |i: usize| out.iter_columns().map(|x| x[i] * x[i]).sum::<f64>() / 8.0;
+        for run in [0..3, 3..5, 5..6, 6..7] {
+            let sum: f64 = run.clone().map(variance).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{run:?}: {sum}");
+        }
+        // Rare words are not blown up beyond the others: 0 and 1 are as far apart in all of them.
+        let width = |i: usize| {
+            let all = || out.iter_columns().map(|x| x[i]);
+            all().fold(f64::MIN, f64::max) - all().fold(f64::MAX, f64::min)
+        };
+        assert!((width(0) - width(2)).abs() < 1e-12);
     }
 
     #[test]
