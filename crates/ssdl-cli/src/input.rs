@@ -40,7 +40,15 @@ pub fn is_net(path: &Path) -> bool {
 /// Reads the samples of a fit and their labels, if any; images in a folder are resized to `image`,
 /// if given.
 pub fn read(args: &Data, image: Option<[usize; 2]>) -> Outcome<Table> {
-    read_as(args, ReadOptions { image, words: args.words, fill_gaps: args.fill_gaps, ..ReadOptions::default() })
+    read_as(
+        args,
+        ReadOptions {
+            image,
+            words: args.words,
+            fill_gaps: args.fill_gaps,
+            ..ReadOptions::default()
+        },
+    )
 }
 
 /// Reads samples for a model, which fixes the number of features and the size of images; the label

@@ -75,7 +75,12 @@ impl Gather for Plain {
         cells.iter().any(|cell| !number_like(cell))
     }
 
-    fn take(&mut self, _place: usize, _line: usize, cell: &str) -> std::result::Result<(), Refused> {
+    fn take(
+        &mut self,
+        _place: usize,
+        _line: usize,
+        cell: &str,
+    ) -> std::result::Result<(), Refused> {
         self.0.push(number(cell)?);
         Ok(())
     }
@@ -280,7 +285,8 @@ impl Gather for Mixed<'_> {
 
 /// The table of what was gathered, with the columns it was read by; those that are new are said.
 pub(crate) fn mixed(path: &Path, frame: Frame<Mixed<'_>>, are_new: bool) -> Result<Table> {
-    let Frame { gather: Mixed { known, values, gaps, strange }, columns, labels, n_samples } = frame;
+    let Frame { gather: Mixed { known, values, gaps, strange }, columns, labels, n_samples } =
+        frame;
     let (got, expected) = (columns.places.len(), known.len());
     if got != expected {
         let reason = format!("{got} columns of features, but the model knows {expected}");
@@ -329,7 +335,8 @@ fn strange_said(
         let names: Vec<&String> = words.keys().collect();
         format!("{} ({})", columns.shown(at), listed(&names))
     });
-    said(some.collect()).map(|some| format!("words that the model does not know count as no word: {some}"))
+    said(some.collect())
+        .map(|some| format!("words that the model does not know count as no word: {some}"))
 }
 
 /// The first of some, for a note.

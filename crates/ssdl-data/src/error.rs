@@ -337,9 +337,7 @@ fn remedy(source: &io::Error) -> &'static str {
 fn gap_remedy(cell: &Cell, text: &str) -> &'static str {
     let is_infinite = text.parse::<f64>().is_ok_and(f64::is_infinite);
     match cell.row {
-        Row::Line(_) if !is_infinite => {
-            "remove the row, fill the value, or let --fill-gaps do it"
-        }
+        Row::Line(_) if !is_infinite => "remove the row, fill the value, or let --fill-gaps do it",
         _ => "remove the row or fill the value",
     }
 }

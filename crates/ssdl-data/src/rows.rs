@@ -105,8 +105,8 @@ impl<'a, G: Gather> Rows<'a, G> {
         if expected.is_none() && has_header && self.options.columns.is_some() {
             self.check_known(&cells)?;
         }
-        self.features = expected
-            .unwrap_or_else(|| (0..width).filter(|at| !self.is_left_out(*at)).collect());
+        self.features =
+            expected.unwrap_or_else(|| (0..width).filter(|at| !self.is_left_out(*at)).collect());
         if has_header {
             self.names = Some(cells);
         }

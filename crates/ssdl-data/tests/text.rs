@@ -270,7 +270,9 @@ fn known_columns_are_read_as_they_were() {
     let wrong = |text: &str| csv(text, &known).unwrap_err().to_string();
     assert!(wrong("sex,income,age\nf,30,3\n").contains("not there: `job`; give"));
     assert!(wrong("1,nurse,f\n").contains("3 columns of features, but the model knows 4"));
-    assert!(wrong("sex,income,job,age\nf,much,nurse,3\n").contains("column 2 (`income`) is `much`"));
+    assert!(
+        wrong("sex,income,job,age\nf,much,nurse,3\n").contains("column 2 (`income`) is `much`")
+    );
 }
 
 #[test]
@@ -279,18 +281,22 @@ fn where_words_are_allowed_a_first_row_with_a_number_is_a_sample() {
     let table = csv(text, &mixed(label(Column::Index(-1)))).unwrap();
     assert_eq!((table.features.columns(), table.feature_names), (3, None));
     assert_eq!(table.features.column(1), [45.0, 0.0]);
-    let named = csv("age,job,kind\n23,nurse,x\n45,nurse,y\n", &mixed(label(Column::Index(-1)))).unwrap();
+    let named =
+        csv("age,job,kind\n23,nurse,x\n45,nurse,y\n", &mixed(label(Column::Index(-1)))).unwrap();
     assert_eq!(named.features.columns(), 2);
 }
 
 #[test]
 fn slips_names_of_samples_and_empty_columns_are_no_words() {
-    let wrong = |text: &str, options: ReadOptions| csv(text, &mixed(options)).unwrap_err().to_string();
+    let wrong =
+        |text: &str, options: ReadOptions| csv(text, &mixed(options)).unwrap_err().to_string();
     let plain = ReadOptions::default;
     let slip = wrong("a,b\n1,2\n1O,3\n5,6\n", plain());
     assert!(slip.contains("line 3, column 1 (`a`) is `1O`, which is not a number"), "{slip}");
     let names = wrong("a,id\n1,x\n2,y\n3,z\n", plain());
-    assert!(names.contains("column `id` has another word in every row") && names.contains("--ignore"));
+    assert!(
+        names.contains("column `id` has another word in every row") && names.contains("--ignore")
+    );
     let many: String = (0..120).map(|i| format!("{i},w{}\n", i % 60)).collect();
     assert!(wrong(&format!("a,b\n{many}"), plain()).contains("more than 50 different words"));
     assert!(wrong("a,b\n1,\n2,NA\n", plain()).contains("column `b` is empty: ignore it"));

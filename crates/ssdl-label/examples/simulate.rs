@@ -91,7 +91,8 @@ fn label(table: &Table, by_page: bool, seed: u64) -> Outcome<Vec<(usize, f64)>> 
     let features: Matrix<f32> = table.features.cast();
     let raw = features.select_columns(pool);
     let held_out = features.select_columns(test);
-    let mut learner = Learner::new((0..POOL).collect(), raw, table.image, Naming::default(), seed, 0);
+    let mut learner =
+        Learner::new((0..POOL).collect(), raw, table.image, Naming::default(), seed, 0);
     let mut wanted = learner.first(&learner.prepared()?)?;
     let at_random = drawn(POOL, seed);
     let mut answered: HashSet<usize> = HashSet::new();

@@ -128,11 +128,8 @@ fn fit_in<T: Precise>(
     let crew = request.crew.as_ref().map(PythonCrew::new).transpose()?.map(Arc::new);
     options.crew = crew.clone().map(|crew| crew as Arc<dyn Crew>);
     let knobs = request.knobs;
-    let naming = Naming {
-        features: request.feature_names,
-        label_type: request.label_type,
-        columns: None,
-    };
+    let naming =
+        Naming { features: request.feature_names, label_type: request.label_type, columns: None };
     let (model, notices) = worker::run(py, report, move |watch| -> Result<Model<T>> {
         threads::run(options.threads, || {
             if let Some(earlier) = earlier {

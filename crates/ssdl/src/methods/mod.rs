@@ -36,6 +36,8 @@ mod sup_graph_dl;
 mod ussdl;
 
 pub use fit::FitOptions;
+#[doc(hidden)]
+pub use kernel::KernelRidge;
 pub use label_spreading::Kernel;
 pub use register::{Description, Method, find, registered};
 pub use self_training::Base;

@@ -24,7 +24,10 @@ impl Naming {
     ///
     /// # Errors
     /// If they are not: what it is that does not fit, and its number.
-    pub(super) fn check(&self, n_features: usize) -> std::result::Result<(), (&'static str, usize)> {
+    pub(super) fn check(
+        &self,
+        n_features: usize,
+    ) -> std::result::Result<(), (&'static str, usize)> {
         let names = self.features.as_ref().map(|names| ("names of features", names.len()));
         let columns = self.columns.as_ref().map(|columns| {
             ("features of columns", columns.iter().map(SourceColumn::n_features).sum())

@@ -20,6 +20,7 @@ mod image_preparation;
 mod in_parts;
 mod interrupted;
 mod kept;
+mod kernel;
 mod kernels;
 mod label_spreading;
 mod learner;
