@@ -61,7 +61,11 @@ pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
         )));
     }
     let naming = model.naming();
+    let columns = naming.columns.as_deref().unwrap_or_default();
+    // Columns without names were read from a file without a header.
+    let has_no_names = columns.iter().any(|column| column.name.is_none());
     let expected = ReadOptions {
+        header: has_no_names.then_some(false),
         image: model.image(),
         label_optional: true,
         n_features: Some(naming.columns.as_ref().map_or(model.n_features(), Vec::len)),
@@ -90,7 +94,7 @@ fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
     }
     let options = ReadOptions {
         format: args.format,
-        header: args.header.map(|answer| answer == Answer::Yes),
+        header: args.header.map(|answer| answer == Answer::Yes).or(known.header),
         label_column: args.label_column.clone(),
         ignored_columns: args.ignore_column.clone(),
         weight_column: args.weight_column.clone(),

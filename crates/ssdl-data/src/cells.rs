@@ -15,10 +15,13 @@ use crate::{Cell, Error, ReadOptions, Result, Row, Table};
 /// Different words of a column, at most: more of them name samples instead of describing them.
 const MOST_WORDS: usize = 50;
 /// What stands for a gap, besides nothing; in any case.
-const GAPS: [&str; 6] = ["na", "n/a", "nan", "null", "none", "?"];
+const GAPS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
 
 /// Takes the cells of the features, row by row.
 pub(crate) trait Gather {
+    /// Whether rows of weight zero do not matter.
+    const SKIPS_WEIGHTLESS: bool = false;
+
     /// Whether the cells of the first row are names of columns.
     fn looks_like_names(cells: &[&str]) -> bool;
 
@@ -37,6 +40,8 @@ pub(crate) enum Refused {
 pub(crate) struct Columns {
     pub names: Option<Vec<String>>,
     pub places: Vec<usize>,
+    /// Whether the looks of the first row alone decided if it is a header.
+    pub is_guess: bool,
 }
 
 impl Columns {
@@ -113,6 +118,8 @@ pub(crate) struct Survey(Vec<Seen>);
 struct Seen {
     numbers: Vec<f64>,
     n_words: usize,
+    /// Cells that are numbers with a comma for the point.
+    n_decimals: usize,
     /// The first cell that is no number, and its line.
     first: Option<(usize, String)>,
     /// The first gap.
@@ -122,6 +129,8 @@ struct Seen {
 }
 
 impl Gather for Survey {
+    const SKIPS_WEIGHTLESS: bool = true;
+
     fn looks_like_names(cells: &[&str]) -> bool {
         are_names_among_words(cells)
     }
@@ -140,6 +149,7 @@ impl Gather for Survey {
             Err(Refused::NotFinite) => return Err(Refused::NotFinite),
             Err(Refused::NotANumber) => {
                 column.n_words += 1;
+                column.n_decimals += usize::from(number(&cell.replacen(',', ".", 1)).is_ok());
                 column.first.get_or_insert_with(|| (line, cell.to_owned()));
             }
         }
@@ -166,8 +176,12 @@ pub(crate) fn surveyed(
             Err(refused(path, place, &text, why))
         };
         let cells = match (seen.first, seen.first_gap) {
-            // A word among numbers is a slip, not a word.
-            (Some(first), _) if !options.words || seen.numbers.len() >= seen.n_words => {
+            // A word among numbers is a slip, not a word; so is a number with a comma.
+            (Some(first), _)
+                if !options.words
+                    || seen.numbers.len() >= seen.n_words
+                    || 2 * seen.n_decimals >= seen.n_words =>
+            {
                 return refuse(first, Refused::NotANumber);
             }
             (Some(_), gap) => words(path, columns, at, seen.texts, gap.is_some())?,
@@ -207,8 +221,8 @@ fn numbers(path: &Path, columns: &Columns, (at, mut values): (usize, Vec<f64>)) 
     }
     values.sort_unstable_by(f64::total_cmp);
     let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
-    // Not the mean of the sum, which may have no end.
-    Ok(Cells::Numbers { gap: Some(low + (high - low) / 2.0) })
+    // Halves first: their sum has an end.
+    Ok(Cells::Numbers { gap: Some(if low == high { low } else { low / 2.0 + high / 2.0 }) })
 }
 
 fn words(
@@ -222,7 +236,7 @@ fn words(
     if n_words > MOST_WORDS || n_words > 2 && texts.values().all(|&count| count == 1) {
         let what = match n_words > MOST_WORDS {
             true => format!("has more than {MOST_WORDS} different words"),
-            false => "has another word in every row".to_owned(),
+            false => format!("has {n_words} words, each of them once"),
         };
         let reason = format!(
             "{what}, so it names samples instead of describing them: ignore it (--ignore-column), or write it \
@@ -270,8 +284,11 @@ impl Gather for Mixed<'_> {
                 self.values.push(gap.filter(|_| is_gap).map_or_else(|| number(cell), Ok)?);
             }
             Cells::Words { words, base } => {
-                self.values.extend(words.iter().map(|word| f64::from(u8::from(word == cell))));
                 let is_known = words.iter().chain(base).any(|word| word == cell);
+                // Of two words that share a feature, no word is neither.
+                let none = if base.is_some() && !is_known { 0.5 } else { 0.0 };
+                let value = |word: &String| if word == cell { 1.0 } else { none };
+                self.values.extend(words.iter().map(value));
                 if !is_known && !is_gap {
                     let strange = self.strange.entry(place).or_default();
                     *strange.entry(cell.to_owned()).or_default() += 1;
@@ -293,9 +310,11 @@ pub(crate) fn mixed(path: &Path, frame: Frame<Mixed<'_>>, are_new: bool) -> Resu
         return Err(Error::unsupported(path, reason + SAME_COLUMNS));
     }
     let notes = [
-        are_new.then(|| words_said(&columns, known)).flatten(),
+        header_said(&columns, known).filter(|_| are_new),
+        words_said(&columns, known).filter(|_| are_new),
         gaps_said(&columns, known, &gaps),
-        strange_said(&columns, &strange),
+        // In a fit only samples of weight zero have such words.
+        strange_said(&columns, &strange).filter(|_| !are_new),
     ];
     let names = known.iter().map(SourceColumn::feature_names).collect::<Option<Vec<_>>>();
     Ok(Table {
@@ -305,6 +324,24 @@ pub(crate) fn mixed(path: &Path, frame: Frame<Mixed<'_>>, are_new: bool) -> Resu
         notes: notes.into_iter().flatten().collect(),
         ..Table::of(features(path, values, n_samples)?)
     })
+}
+
+/// Where words leave it open whether the first line is a header.
+fn header_said(columns: &Columns, known: &[SourceColumn]) -> Option<String> {
+    let mut has_words = known.iter().map(|column| matches!(column.cells, Cells::Words { .. }));
+    let (told, is_open) = match columns.names {
+        Some(_) => (
+            "the first line has no number, so it is read as the names of the columns; if it is a sample, \
+             say --header no",
+            has_words.all(|has_words| has_words),
+        ),
+        None => (
+            "the first line has numbers, so it is read as a sample; if it has the names of the columns, \
+             say --header yes",
+            has_words.any(|has_words| has_words),
+        ),
+    };
+    (columns.is_guess && is_open).then(|| told.to_owned())
 }
 
 fn words_said(columns: &Columns, known: &[SourceColumn]) -> Option<String> {

@@ -48,9 +48,13 @@ fn gathered<G: Gather>(
 ) -> Result<Frame<G>> {
     let mut rows = Rows::new(path, options, gather);
     for_each_line(path, bytes, format, |line, cells| {
-        // A blank line separates nothing; with separators it is a row of empty cells.
-        let is_blank = cells.iter().all(|cell| cell.trim().is_empty());
-        if is_blank && cells.len() <= 1 { Ok(()) } else { rows.take(line, cells) }
+        // A blank line separates nothing; with separators, or in quotation marks, it is a row of empty cells.
+        let is_blank = match cells {
+            [] => true,
+            [only] => !only.is_empty() && only.trim().is_empty(),
+            _ => false,
+        };
+        if is_blank { Ok(()) } else { rows.take(line, cells) }
     })?;
     rows.finish()
 }

@@ -337,7 +337,7 @@ fn remedy(source: &io::Error) -> &'static str {
 fn gap_remedy(cell: &Cell, text: &str) -> &'static str {
     let is_infinite = text.parse::<f64>().is_ok_and(f64::is_infinite);
     match cell.row {
-        Row::Line(_) if !is_infinite => "remove the row, fill the value, or let --fill-gaps do it",
+        Row::Line(_) if !is_infinite => "remove the row, fill the value, or fit with --fill-gaps",
         _ => "remove the row or fill the value",
     }
 }
@@ -349,8 +349,8 @@ fn number_remedy(cell: &Cell, text: &str) -> &'static str {
     if parts && text.contains([',', ';']) {
         "write decimals with a point instead of a comma"
     } else if matches!(cell.row, Row::Line(_)) {
-        "name the column as the label column or as one to ignore, replace the cell, or let --words make \
-         features of a column of words"
+        "name the column as the label column or as one to ignore, replace the cell, or, where a column \
+         has more words than numbers, fit with --words"
     } else {
         "name the column as the label column, or replace it"
     }

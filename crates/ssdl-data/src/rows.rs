@@ -21,7 +21,11 @@ pub(crate) struct Rows<'a, G> {
     /// Known after the first row.
     width: Option<usize>,
     names: Option<Vec<String>>,
+    /// Whether the looks of the first row alone decided if it is a header.
+    is_guess: bool,
     label: Option<usize>,
+    /// The column of weights.
+    weight: Option<usize>,
     /// Places of columns that are no features, rising.
     ignored: Vec<usize>,
     /// Places of the features; known with the width.
@@ -39,6 +43,12 @@ pub(crate) struct Frame<G> {
     pub n_samples: usize,
 }
 
+/// Whether a row with a word has all these names.
+fn has_all(cells: &[&str], names: &[String]) -> bool {
+    let has_words = cells.iter().any(|cell| !number_like(cell));
+    has_words && !names.is_empty() && names.iter().all(|name| cells.contains(&name.as_str()))
+}
+
 impl<'a, G: Gather> Rows<'a, G> {
     pub fn new(path: &'a Path, options: &'a ReadOptions, gather: G) -> Self {
         Self {
@@ -47,7 +57,9 @@ impl<'a, G: Gather> Rows<'a, G> {
             gather,
             width: None,
             names: None,
+            is_guess: false,
             label: None,
+            weight: None,
             ignored: Vec::new(),
             features: Vec::new(),
             labels: Vec::new(),
@@ -86,13 +98,19 @@ impl<'a, G: Gather> Rows<'a, G> {
         let is_feature = |at: usize| Some(at) != indexed && !self.ignored.contains(&at);
         let features = cells.iter().enumerate().filter(|(at, _)| is_feature(*at));
         let features: Vec<&str> = features.map(|(_, cell)| cell.as_str()).collect();
-        let has_header = self.options.header.unwrap_or_else(|| {
-            let known = self.options.feature_names.as_ref();
-            named.is_some()
-                || self.names_ignored(&cells)
-                || known.is_some_and(|names| features == *names)
-                || G::looks_like_names(&features)
-        });
+        let known = self.options.feature_names.as_ref();
+        let is_certain = named.is_some()
+            || self.names_ignored(&cells)
+            || known.is_some_and(|names| features == *names || has_all(&features, names));
+        self.is_guess = self.options.header.is_none() && !is_certain;
+        let has_header =
+            self.options.header.unwrap_or_else(|| is_certain || G::looks_like_names(&features));
+        self.weight = self
+            .options
+            .weight_column
+            .as_ref()
+            .filter(|_| has_header)
+            .and_then(|name| cells.iter().position(|cell| cell == name));
         self.label = if has_header { named.or(indexed) } else { indexed };
         self.check_name(&cells, named.filter(|_| has_header))?;
         if self.label.is_none() && !self.options.label_optional {
@@ -102,7 +120,7 @@ impl<'a, G: Gather> Rows<'a, G> {
             return Err(self.cannot_ignore(&Column::Index(label as isize), "it has the labels"));
         }
         let expected = has_header.then(|| self.expected(&cells)).flatten();
-        if expected.is_none() && has_header && self.options.columns.is_some() {
+        if expected.is_none() && has_header {
             self.check_known(&cells)?;
         }
         self.features =
@@ -154,14 +172,26 @@ impl<'a, G: Gather> Rows<'a, G> {
         names.iter().map(|name| places.get_mut(name)?.take()).collect()
     }
 
-    /// Refuses a header without some of the columns that a model reads by their words and gaps.
+    /// Refuses a header in which the columns that a model needs cannot be found by their names: one of them is ignored, or,
+    /// where the model reads words and gaps by column, missing or there twice.
     fn check_known(&self, cells: &[String]) -> Result<()> {
-        let names = self.options.feature_names.iter().flatten();
-        let missing: Vec<&String> = names.filter(|name| !cells.contains(name)).collect();
-        if missing.is_empty() {
+        let Some(names) = &self.options.feature_names else { return Ok(()) };
+        let features: Vec<usize> = (0..cells.len()).filter(|at| !self.is_left_out(*at)).collect();
+        let is_there = |name: &String| features.iter().any(|&at| cells[at] == *name);
+        let left_out = names.iter().find(|name| !is_there(name) && cells.contains(name));
+        if let Some(name) = left_out {
+            return Err(self.cannot_ignore(&Column::Name(name.clone()), "the model needs it"));
+        }
+        if self.options.columns.is_none() || features.iter().map(|&at| &cells[at]).eq(names) {
             return Ok(());
         }
-        let reason = format!("the model needs columns that are not there: {}", listed(&missing));
+        let missing: Vec<&String> = names.iter().filter(|name| !cells.contains(name)).collect();
+        let reason = match &missing[..] {
+            [] => {
+                "its columns are not those of the training file, or one name is there twice".into()
+            }
+            some => format!("the model needs columns that are not there: {}", listed(some)),
+        };
         Err(Error::unsupported(self.path, reason + SAME_COLUMNS))
     }
 
@@ -215,6 +245,11 @@ impl<'a, G: Gather> Rows<'a, G> {
     }
 
     fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        let is_weightless = self.weight.is_some_and(|at| cells[at].trim().parse() == Ok(0.0));
+        if G::SKIPS_WEIGHTLESS && is_weightless {
+            self.n_samples += 1;
+            return Ok(());
+        }
         self.labels.extend(self.label.map(|at| Some(cells[at].trim().to_owned())));
         for (place, &at) in self.features.iter().enumerate() {
             let cell = cells[at].trim();
@@ -245,7 +280,7 @@ impl<'a, G: Gather> Rows<'a, G> {
         let marker = self.options.unlabelled.as_deref();
         Ok(Frame {
             gather: self.gather,
-            columns: Columns { names, places: self.features },
+            columns: Columns { names, places: self.features, is_guess: self.is_guess },
             labels: self.label.map(|_| interpret(self.labels, marker)),
             n_samples: self.n_samples,
         })

@@ -1,6 +1,6 @@
 //! A file's content before it becomes samples.
 
-use ssdl::model::{Naming, SourceColumn};
+use ssdl::model::{Cells, Naming, SourceColumn};
 use ssdl::{Labels, Matrix, Real, Samples};
 
 /// What a file holds: samples, and what it says about them.
@@ -53,7 +53,11 @@ impl Table {
     /// Takes a column out of the features, by its name: how much each sample counts. Whether it is there.
     pub fn split_off_weights(&mut self, name: &str) -> bool {
         let names = self.feature_names.as_deref().unwrap_or_default();
-        let Some(at) = names.iter().position(|own| own == name) else { return false };
+        let at = match &self.columns {
+            Some(columns) => place_of_numbers(columns, name),
+            None => names.iter().position(|own| own == name),
+        };
+        let Some(at) = at else { return false };
         let rest: Vec<usize> = (0..self.features.rows()).filter(|&row| row != at).collect();
         let column = |j: usize| self.features.column(j);
         let n_samples = self.features.columns();
@@ -91,6 +95,13 @@ impl Table {
         };
         Samples::new(self.features.cast(), labels)
     }
+}
+
+/// The feature of the column of numbers with this name.
+fn place_of_numbers(columns: &[SourceColumn], name: &str) -> Option<usize> {
+    let at = columns.iter().position(|column| column.name.as_deref() == Some(name))?;
+    let is_number = matches!(columns[at].cells, Cells::Numbers { .. });
+    is_number.then(|| columns[..at].iter().map(SourceColumn::n_features).sum())
 }
 
 #[cfg(test)]

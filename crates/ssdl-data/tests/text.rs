@@ -260,7 +260,8 @@ fn known_columns_are_read_as_they_were() {
     let text = "sex,income,shop,job,age\nf,30,x,pilot,\n,,y,clerk,33\n";
     let table = csv(text, &known).unwrap();
     assert_eq!(table.features.column(0), [30.0, 0.0, 0.0, 0.0, 0.0, 30.0]);
-    assert_eq!(table.features.column(1), [33.0, 1.0, 0.0, 0.0, 0.0, 34.5]);
+    // Of two words, a gap is halfway between.
+    assert_eq!(table.features.column(1), [33.0, 1.0, 0.0, 0.0, 0.5, 34.5]);
     assert_eq!(table.feature_names, first.feature_names);
     let said = table.notes.join("\n");
     assert!(said.contains("does not know count as no word: column `job` (`pilot`)"), "{said}");
@@ -295,7 +296,7 @@ fn slips_names_of_samples_and_empty_columns_are_no_words() {
     assert!(slip.contains("line 3, column 1 (`a`) is `1O`, which is not a number"), "{slip}");
     let names = wrong("a,id\n1,x\n2,y\n3,z\n", plain());
     assert!(
-        names.contains("column `id` has another word in every row") && names.contains("--ignore")
+        names.contains("column `id` has 3 words, each of them once") && names.contains("--ignore")
     );
     let many: String = (0..120).map(|i| format!("{i},w{}\n", i % 60)).collect();
     assert!(wrong(&format!("a,b\n{many}"), plain()).contains("more than 50 different words"));
@@ -303,4 +304,60 @@ fn slips_names_of_samples_and_empty_columns_are_no_words() {
     assert!(wrong("a,b\n1,inf\n2,x\n3,x\n", plain()).contains("must be finite"));
     let weights = ReadOptions { weight_column: Some("b".into()), ..plain() };
     assert!(wrong("a,b\n1,1\n2,\n3,1\n", weights).contains("line 3, column 2 (`b`) is empty"));
+}
+
+#[test]
+fn what_words_leave_open_about_the_first_line_is_said() {
+    let words = |label: isize, header: Option<bool>| ReadOptions {
+        words: true,
+        label_column: Some(Column::Index(label)),
+        header,
+        ..ReadOptions::default()
+    };
+    let text = "red,s,A\nblue,s,B\nred,t,A\nblue,t,B\n";
+    let table = csv(text, &words(-1, None)).unwrap();
+    assert_eq!(table.features.columns(), 3);
+    assert!(table.notes[0].contains("read as the names of the columns"), "{:?}", table.notes);
+    let table = csv(text, &words(-1, Some(false))).unwrap();
+    assert_eq!((table.features.columns(), table.notes.len()), (4, 1));
+    let table = csv("sex,2019,kind\nf,3,A\nm,4,B\nf,4,\nm,5,\n", &words(-1, None));
+    assert!(table.unwrap().notes[0].contains("say --header yes"));
+    // Known names make a header, in any order and beside others, even if one is a number.
+    let first = csv("sex,2019,kind\nf,3,A\nm,4,B\n", &mixed(label("kind"))).unwrap();
+    let known = ReadOptions {
+        feature_names: first.naming().of_columns(),
+        columns: first.columns.clone(),
+        label_optional: true,
+        ..ReadOptions::default()
+    };
+    let table = csv("id,2019,sex\n7,3,f\n8,4,m\n", &known).unwrap();
+    assert_eq!(table.features.as_slice(), first.features.as_slice());
+    // What the model needs cannot be left out, and a name that is there twice does not say which one.
+    let ignored = ReadOptions { ignored_columns: vec!["sex".into()], ..known.clone() };
+    let wrong = csv("id,2019,sex\n7,3,f\n", &ignored).unwrap_err().to_string();
+    assert!(wrong.contains("`sex` cannot be ignored: the model needs it"), "{wrong}");
+    let wrong = csv("2019,sex,sex\n7,f,f\n", &known).unwrap_err().to_string();
+    assert!(wrong.contains("one name is there twice"), "{wrong}");
+}
+
+#[test]
+fn decimal_commas_are_no_words_and_weightless_rows_say_nothing() {
+    let wrong = csv("town;len\nRom;1,5\nRom;1,7\nBari;9,5\n", &mixed(ReadOptions::default()));
+    let wrong = wrong.unwrap_err().to_string();
+    assert!(wrong.contains("`1,5`") && wrong.contains("a point instead of a comma"), "{wrong}");
+    let weights = ReadOptions { weight_column: Some("w".into()), ..mixed(ReadOptions::default()) };
+    let text = "x,c,w\n1,r,1\n2,b,1\n100,odd,0\n100,odd,0\n,r,1\n3,b,2\n";
+    let mut table = csv(text, &weights).unwrap();
+    assert!(table.split_off_weights("w"));
+    assert_eq!(table.features.column(4), [2.0, 1.0]);
+    assert_eq!(table.feature_names.as_deref().unwrap(), ["x", "c=r"]);
+    assert_eq!(table.columns.as_ref().map(Vec::len), Some(2));
+    // A column of words is no weight, whatever its features are called.
+    let mut words = csv("x,x=a,z\na,1,1\nb,2,2\na,2,3\n", &mixed(ReadOptions::default())).unwrap();
+    assert!(!words.split_off_weights("x"));
+    assert!(words.split_off_weights("x=a"));
+    assert_eq!(words.weights.unwrap(), [1.0, 2.0, 2.0]);
+    // A quoted nothing is a row, a blank line is not.
+    let rows = csv("n\n1\n\"\"\n\n9\n", &mixed(ReadOptions::default())).unwrap();
+    assert_eq!(rows.features.as_slice(), [1.0, 5.0, 9.0]);
 }

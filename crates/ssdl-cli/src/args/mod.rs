@@ -120,8 +120,8 @@ pub struct Data {
     /// Make features of columns of words: one of 0 and 1 for each word
     #[arg(long)]
     pub words: bool,
-    /// Fill gaps among the numbers of a text table (empty cells, NA, nan, ?) with the
-    /// median of their column. The model fills those of new samples in the same way
+    /// Fill gaps among the numbers of a text table (empty cells, NA, N/A, nan, null, ?)
+    /// with the median of their column. The model fills those of new samples alike
     #[arg(long)]
     pub fill_gaps: bool,
     /// Whether the first line of a text file is a header [default: guessed]

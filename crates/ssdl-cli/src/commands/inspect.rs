@@ -61,6 +61,9 @@ fn steps<T: Real>(model: &Model<T>) -> Vec<String> {
 
 /// Columns that are shown.
 const MOST_COLUMNS: usize = 20;
+/// Words of a column that are shown, and letters of a word.
+const MOST_WORDS: usize = 12;
+const MOST_LETTERS: usize = 30;
 
 /// A column with words or gaps, and what becomes of them.
 fn column_text(column: &SourceColumn) -> String {
@@ -69,8 +72,12 @@ fn column_text(column: &SourceColumn) -> String {
         Cells::Numbers { gap: Some(gap) } => format!("{name}, {gap} where it is empty"),
         Cells::Numbers { gap: None } => name.to_owned(),
         Cells::Words { words, base } => {
-            let words: Vec<&str> = base.iter().chain(words).map(String::as_str).collect();
-            format!("{name}: {}", words.join(", "))
+            let all: Vec<&String> = base.iter().chain(words).collect();
+            let cut = |word: &&String| word.chars().take(MOST_LETTERS).collect::<String>();
+            let shown: Vec<String> = all.iter().take(MOST_WORDS).map(cut).collect();
+            let rest = all.len() - shown.len();
+            let tail = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            format!("{name}: {}{tail}", shown.join(", "))
         }
     }
 }

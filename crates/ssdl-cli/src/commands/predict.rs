@@ -48,7 +48,7 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     check_width(args, model, &table)?;
     check_order(args, model, &table)?;
     input::say(&table.notes, common.quiet);
-    let Table { features, labels: known, sample_names, feature_names, .. } = table;
+    let Table { features, labels: known, sample_names, feature_names, notes, .. } = table;
     let names = Names { samples: sample_names, features: feature_names };
     let raw = input::in_precision::<T>(features);
     let kept = args.report.is_some().then(|| raw.clone());
@@ -76,7 +76,9 @@ fn predict<T: Real>(args: &Predict, common: &Common, model: &Model<T>) -> Outcom
     }
     let score = known.map(|known| Score::new(&known, &prediction.labels, model.classes()));
     if common.json {
-        return print::json(&answer(args, model, &prediction, score.as_ref(), elapsed));
+        let mut answer = answer(args, model, &prediction, score.as_ref(), elapsed);
+        answer["notices"] = json!(notes);
+        return print::json(&answer);
     }
     let text = text(args, model, &prediction, score.as_ref(), elapsed);
     if file(args).is_some() {

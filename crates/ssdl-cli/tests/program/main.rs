@@ -17,3 +17,4 @@ mod predicting;
 mod refusals;
 mod report;
 mod run;
+mod tables;

@@ -161,7 +161,7 @@ fn people(n: usize, n_labelled: usize) -> String {
         };
         let age = if j % 7 == 6 { String::new() } else { (20 + (j * 13) % 40).to_string() };
         let kind = if j < n_labelled { kind } else { "" };
-        format!("{age},{job},{},{kind}\n", if j % 3 == 0 { "f" } else { "m" })
+        format!("{age},{job},{},{kind}\n", if j.is_multiple_of(3) { "f" } else { "m" })
     };
     "age,job,sex,kind\n".to_owned() + &(0..n).map(row).collect::<String>()
 }
@@ -171,8 +171,8 @@ fn words_and_gaps_are_read_as_in_the_fit() {
     let bench = Bench::new();
     bench.write("people.csv", people(80, 24));
     let fit = "fit people.csv --label-column kind --model m.ssdl";
-    bench.refused(1, fit, &["line 2, column 2 (`job`) is `nurse`", "let --words"]);
-    let gap = ["line 8, column 1 (`age`) is empty", "let --fill-gaps"];
+    bench.refused(1, fit, &["line 2, column 2 (`job`) is `nurse`", "fit with --words"]);
+    let gap = ["line 8, column 1 (`age`) is empty", "fit with --fill-gaps"];
     bench.refused(1, &format!("{fit} --words"), &gap);
     bench.refused(1, &format!("{fit} --fill-gaps"), &["`nurse`, which is not a number"]);
     let ran = bench.run(&format!("{fit} --words --fill-gaps"));

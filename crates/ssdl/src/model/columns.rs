@@ -24,14 +24,29 @@ pub enum Cells {
     },
     /// Words: a feature of 0 and 1 for each.
     Words {
-        /// The words that have a feature. A gap, or a word that is not among them, has 0 in all.
+        /// The words that have a feature. A gap, or a word that is not known, has 0 in all.
         words: Vec<String>,
-        /// The word without a feature, where there are two and no gaps: one feature tells them apart.
+        /// The word without a feature, where there are two and no gaps: one feature tells them apart, in which a gap is ½.
         base: Option<String>,
     },
 }
 
 impl SourceColumn {
+    /// Whether its words differ; files are not trusted.
+    #[must_use]
+    pub(super) fn is_sound(&self) -> bool {
+        match &self.cells {
+            Cells::Numbers { gap } => gap.is_none_or(f64::is_finite),
+            Cells::Words { words, base } => {
+                let mut all: Vec<&String> = words.iter().chain(base).collect();
+                let count = all.len();
+                all.sort_unstable();
+                all.dedup();
+                all.len() == count
+            }
+        }
+    }
+
     /// Features of this column.
     #[must_use]
     pub fn n_features(&self) -> usize {

@@ -20,20 +20,27 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// Whether names and columns are those of so many features.
-    ///
     /// # Errors
-    /// If they are not: what it is that does not fit, and its number.
-    pub(super) fn check(
-        &self,
-        n_features: usize,
-    ) -> std::result::Result<(), (&'static str, usize)> {
+    /// If names or columns are not those of so many features, or contradict each other.
+    pub(super) fn check(&self, n_features: usize) -> Result<()> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let of_columns = columns.iter().map(SourceColumn::feature_names);
+        let names = of_columns.collect::<Option<Vec<_>>>().map(|names| names.concat());
+        let agree = self.columns.is_none() || names == self.features;
+        if !agree || !columns.iter().all(SourceColumn::is_sound) {
+            return Err(Error::Samples(
+                "columns and names of features contradict each other".into(),
+            ));
+        }
         let names = self.features.as_ref().map(|names| ("names of features", names.len()));
-        let columns = self.columns.as_ref().map(|columns| {
-            ("features of columns", columns.iter().map(SourceColumn::n_features).sum())
-        });
-        let wrong = names.into_iter().chain(columns).find(|(_, count)| *count != n_features);
-        wrong.map_or(Ok(()), Err)
+        let features = self
+            .columns
+            .is_some()
+            .then(|| ("features of columns", columns.iter().map(SourceColumn::n_features).sum()));
+        let wrong = names.into_iter().chain(features).find(|(_, count)| *count != n_features);
+        wrong.map_or(Ok(()), |(what, got)| {
+            Err(Error::Shape { what: what.into(), expected: n_features, got })
+        })
     }
 
     /// The names by which columns are found in a table: those of the columns, or else of the features.
@@ -59,10 +66,7 @@ impl<T: Real> Model<T> {
     /// If there is not one name for each feature.
     #[inline(never)]
     pub fn named(mut self, naming: Naming) -> Result<Self> {
-        let expected = self.n_features();
-        if let Err((what, got)) = naming.check(expected) {
-            return Err(Error::Shape { what: what.into(), expected, got });
-        }
+        naming.check(self.n_features())?;
         self.naming = naming;
         Ok(self)
     }

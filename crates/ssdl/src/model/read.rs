@@ -83,9 +83,8 @@ impl Parts<'_> {
         if self.header.tie.is_some() && self.header.n_atoms == 0 {
             return Err(refuse(self.path, &"it has a graph, but no atoms to code samples with"));
         }
-        if let Err((what, _)) = self.header.naming.check(self.header.n_features) {
-            return Err(refuse(self.path, &format!("its {what} do not match their number")));
-        }
+        let named = self.header.naming.check(self.header.n_features);
+        named.map_err(|error| refuse(self.path, &format!("its names do not fit: {error}")))?;
         let labels = self.labels()?;
         // A shape that does not fit the samples is ignored; steps that need it are then refused.
         let image = self.header.image;

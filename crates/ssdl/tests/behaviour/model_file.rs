@@ -4,7 +4,7 @@
 use crate::common::{clouds, fit, fit_with, options, small_problem};
 use ssdl::fit::Silent;
 use ssdl::methods::{self, FitOptions};
-use ssdl::model::{FitReport, Naming};
+use ssdl::model::{Cells, FitReport, Naming, SourceColumn};
 use ssdl::{AnyModel, Error, Matrix, Model, Real, Samples};
 
 pub fn fitted<T: Real>(method: &str, prepare: &[&str]) -> Model<T> {
@@ -42,6 +42,41 @@ fn names_and_the_type_of_labels_come_back() {
     assert_eq!(again.naming(), &naming);
     let few = Naming { features: Some(vec!["one".into()]), ..Naming::default() };
     assert!(matches!(model.named(few), Err(Error::Shape { got: 1, expected: 12, .. })));
+}
+
+#[test]
+fn columns_of_a_table_come_back_and_must_fit() {
+    let numbers = |gap| Cells::Numbers { gap };
+    let words = |all: &[&str], base: Option<&str>| Cells::Words {
+        words: all.iter().map(|&word| word.to_owned()).collect(),
+        base: base.map(str::to_owned),
+    };
+    let naming = |cells: Vec<Cells>| {
+        let name = |at: usize| Some(format!("c{at}"));
+        let columns = cells.into_iter().enumerate();
+        let columns: Vec<_> =
+            columns.map(|(at, cells)| SourceColumn { name: name(at), cells }).collect();
+        let features = columns.iter().filter_map(SourceColumn::feature_names).flatten().collect();
+        Naming { features: Some(features), columns: Some(columns), label_type: None }
+    };
+    let rest = |n: usize| vec![numbers(None); n];
+    let sound = naming([vec![words(&["a", "b"], None), numbers(Some(2.5))], rest(9)].concat());
+    let model = fitted::<f64>("ridge", &[]).named(sound.clone()).unwrap();
+    let again = Model::<f64>::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(again.naming(), &sound);
+    assert_eq!(sound.features.as_ref().unwrap()[..3], ["c0=a", "c0=b", "c1"]);
+    assert_eq!(sound.of_columns().unwrap()[..2], ["c0", "c1"]);
+    let one = |cells: Cells, n: usize| naming([vec![cells], rest(n)].concat());
+    let other_names = Naming { features: one(numbers(None), 11).features, ..sound };
+    for wrong in [
+        one(words(&["a", "a"], None), 10),
+        one(words(&["a"], Some("a")), 11),
+        one(numbers(Some(f64::NAN)), 11),
+        one(words(&["a", "b"], None), 11),
+        other_names,
+    ] {
+        assert!(fitted::<f64>("ridge", &[]).named(wrong).is_err());
+    }
 }
 
 /// What no file could hold is refused by the fit itself, so that no file is replaced by it.

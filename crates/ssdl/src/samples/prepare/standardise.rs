@@ -15,6 +15,9 @@ pub(super) const DESCRIPTION: Description = Description {
     check: StepChoice::nothing,
 };
 
+/// The share of samples that have a word in a column of words.
+const COVERED: f64 = 0.8;
+
 /// Every feature to mean 0 and variance 1 over the $N$ training samples:
 /// $x_i' = (x_i - m_i) / s_i$ with $s_i^2 = \frac1N \sum_j (x_{ij} - m_i)^2$, and $x_i' = 0$ where
 /// $s_i = 0$. Neighbouring features of 0 and 1 that exclude each other, as the words of a column do, share
@@ -116,34 +119,55 @@ fn moments<T: Real>(features: &Matrix<T>) -> (Vec<f64>, Vec<f64>) {
     (mean.iter().zip(&units).map(|(mean, unit)| mean * unit).collect(), deviation)
 }
 
-/// Runs of neighbouring features that stand for the words of one column: only 0 and 1, and in no sample two of 1.
+/// Runs of neighbouring features that stand for the words of one column: only 0 and 1, in no sample two of 1, and in
+/// nearly every sample one.
 fn exclusive<T: Real>(features: &Matrix<T>) -> Vec<Range<usize>> {
-    let (zero, one) = (T::zero(), T::one());
+    let ones = marked(features);
+    let count = features.columns();
+    // The number of the run that a sample last had a 1 in.
+    let (mut taken, mut run) = (vec![0; count], 0);
+    // The longest run from a feature on, and how many samples have a 1 in it.
+    let mut run_from = |start: usize| {
+        run += 1;
+        let (mut end, mut covered) = (start, 0);
+        while let Some(Some(places)) = ones.get(end)
+            && places.iter().all(|&j| taken[j] != run)
+        {
+            places.iter().for_each(|&j| taken[j] = run);
+            covered += places.len();
+            end += 1;
+            if covered == count {
+                break;
+            }
+        }
+        (start..end, covered)
+    };
+    let enough = (COVERED * count as f64).ceil() as usize;
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start + 1 < ones.len() {
+        let (run, covered) = run_from(start);
+        // A mark in front of a column may exclude its first words by chance.
+        let is_one = run.len() > 1 && covered >= enough && run_from(start + 1).1 <= covered;
+        start = if is_one { run.end } else { start + 1 };
+        runs.extend(is_one.then_some(run));
+    }
+    runs
+}
+
+/// The samples in which a feature of 0 and 1 is 1; `None` for other features.
+fn marked<T: Real>(features: &Matrix<T>) -> Vec<Option<Vec<usize>>> {
     let mut ones: Vec<Option<Vec<usize>>> = vec![Some(Vec::new()); features.rows()];
     for (j, sample) in features.iter_columns().enumerate() {
         for (ones, &x) in ones.iter_mut().zip(sample) {
             match ones {
-                Some(places) if x == one => places.push(j),
-                Some(_) if x == zero => {}
+                Some(places) if x == T::one() => places.push(j),
+                Some(_) if x == T::zero() => {}
                 _ => *ones = None,
             }
         }
     }
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    // The run that took a sample last, by its first feature.
-    let mut taken = vec![usize::MAX; features.columns()];
-    for (i, ones) in ones.iter().enumerate() {
-        let Some(ones) = ones else { continue };
-        let start = runs.last().filter(|run| run.end == i).map_or(i, |run| run.start);
-        let is_free = ones.iter().all(|&j| taken[j] != start);
-        let start = if is_free { start } else { i };
-        ones.iter().for_each(|&j| taken[j] = start);
-        match runs.last_mut().filter(|run| run.start == start) {
-            Some(run) => run.end = i + 1,
-            None => runs.push(i..i + 1),
-        }
-    }
-    runs
+    ones
 }
 
 /// Gives all features of a run the deviation of the run, $\sqrt{\sum_i s_i^2}$: however many words a column has, it
@@ -214,13 +238,21 @@ mod tests {
                 _ => marks[i - 5][j] == 1,
             }))
         });
-        assert_eq!(exclusive(&features), [0..3, 3..5, 5..6, 6..7]);
+        assert_eq!(exclusive(&features), [0..3, 3..5]);
         let out = standardised(features);
         let variance = |i: usize| out.iter_columns().map(|x| x[i] * x[i]).sum::<f64>() / 8.0;
         for run in [0..3, 3..5, 5..6, 6..7] {
             let sum: f64 = run.clone().map(variance).sum();
             assert!((sum - 1.0).abs() < 1e-12, "{run:?}: {sum}");
         }
+        // Marks that exclude each other by chance stay what they are, in front of words, too.
+        let marks = Matrix::<f64>::from_fn(4, 8, |i, j| {
+            f64::from(u8::from([j == 3, j == 5, j % 2 == 0, j % 2 == 1][i]))
+        });
+        assert_eq!(exclusive(&marks), vec![Range { start: 2, end: 4 }]);
+        let alone = standardised(marks);
+        let variance = alone.iter_columns().map(|x| x[0] * x[0]).sum::<f64>() / 8.0;
+        assert!((variance - 1.0).abs() < 1e-12);
         // Rare words are not blown up beyond the others: 0 and 1 are as far apart in all of them.
         let width = |i: usize| {
             let all = || out.iter_columns().map(|x| x[i]);
