@@ -177,18 +177,18 @@ impl<T: Real> Model<T> {
     /// If the number of features is wrong or a value is not finite.
     #[inline(never)]
     pub fn predict(&self, raw: Matrix<T>) -> Result<Prediction<T>> {
-        // While a device codes, what it has coded already is scored.
-        let mut scores = Matrix::zeros(self.classes().len(), raw.columns());
-        let mut rest = scores.as_mut_slice();
+        // While a device codes, what it has coded already is scored, if codes alone decide.
         let (p, n_classes) = (self.n_codes().max(1), self.classes().len());
+        let mut scores = Matrix::zeros(n_classes, raw.columns());
+        let mut n_scored = 0;
         let seen = self.look(raw, false, &mut |codes| {
-            let (own, after) = std::mem::take(&mut rest).split_at_mut(codes.len() / p * n_classes);
-            if self.decision.score_codes(codes, own) {
-                rest = after;
+            let end = n_scored + codes.len() / p * n_classes;
+            if self.decision.score_codes(codes, &mut scores.as_mut_slice()[n_scored..end]) {
+                n_scored = end;
             }
         })?;
-        let are_scored = rest.is_empty();
-        let verdict = match self.decision.of_scores(scores).filter(|_| are_scored) {
+        let are_scored = n_scored > 0 && n_scored == scores.as_slice().len();
+        let verdict = match are_scored.then(|| self.decision.of_scores(scores)).flatten() {
             Some(verdict) => verdict,
             None => self.decision.judge(&self.known(), &seen.coded())?,
         };

@@ -10,6 +10,7 @@ mod attachment;
 mod baselines;
 mod class_dictionaries;
 mod classifier;
+mod device;
 mod direction;
 mod edge_cases;
 mod explain;
