@@ -257,6 +257,7 @@ impl Rectangle {
         let position = at % self.width;
         let column = position + 1 + usize::from(taken.is_some_and(|taken| taken <= position));
         let cell = Cell { row: Row::Sample(at / self.width + 1), column, name: None };
-        Err(Error::NotFinite { path: path.into(), cell, text: self.values[at].to_string() })
+        let (path, text, help) = (path.into(), self.values[at].to_string(), Vec::new());
+        Err(Error::NotFinite { path, cell, text, help })
     }
 }
