@@ -187,7 +187,7 @@ fn journal(path: &Path, args: &Data, mut table: Table) -> Outcome<Table> {
     let name = |sample: usize| table.sample_names.as_ref().map(|names| names[sample].clone());
     let digest = |sample: usize| match name(sample) {
         Some(name) if args.data.is_dir() => ssdl_label::digest_of_file(&args.data.join(name)),
-        _ => Ok(ssdl_label::digest_of_row(table.features.column(sample))),
+        _ => Ok(ssdl_label::digest_of_row(&table.content(sample))),
     };
     let Labelled { labels, unusable } = ssdl_label::labels_of_journal(path, count, &name, &digest)?;
     if unusable.contains(&true) {

@@ -21,7 +21,7 @@ fn labelled() -> Bench {
     let answer = |sample: usize| Answer {
         sample,
         name: None,
-        hash: ssdl_label::digest_of_row(&row(sample)),
+        hash: ssdl_label::digest_of_row(&row(sample).map(f64::to_le_bytes).concat()),
         verdict: match sample {
             10 => Verdict::Unusable,
             other => Verdict::Label(["even", "odd"][other % 2].into()),
