@@ -49,8 +49,8 @@ impl Columns {
     /// As messages call it.
     pub fn shown(&self, at: usize) -> String {
         match self.name(at) {
-            Some(name) => format!("column `{}`", shortened(&name)),
-            None => format!("column {}", self.places[at] + 1),
+            Some(name) if !name.is_empty() => format!("column `{}`", shortened(&name)),
+            _ => format!("column {}", self.places[at] + 1),
         }
     }
 }

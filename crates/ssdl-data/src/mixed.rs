@@ -110,6 +110,7 @@ pub(crate) fn mixed(path: &Path, frame: Frame<Mixed<'_>>, are_new: bool) -> Resu
         (n_empty > 0).then(|| format!("rows without any value at the end are left out: {n_empty}")),
         words_said(&columns, known).filter(|_| are_new),
         gaps_said(&columns, known, &gaps),
+        labels_said(labels.as_deref().unwrap_or_default()).filter(|_| are_new),
         // In a fit only samples of weight zero have such words.
         strange_said(&columns, &strange).filter(|_| !are_new),
     ];
@@ -142,6 +143,12 @@ fn gaps_said(columns: &Columns, known: &[SourceColumn], gaps: &[usize]) -> Optio
         Cells::Words { .. } => format!("{} ({} as no word)", columns.shown(at), gaps[at]),
     });
     said(some.collect()).map(|some| format!("gaps are filled: {some}"))
+}
+
+/// What is a gap among the features, but a class among the labels.
+fn labels_said(labels: &[Option<String>]) -> Option<String> {
+    let gap = labels.iter().flatten().find(|label| is_gap(label))?;
+    Some(format!("the label `{gap}` is a class; if it means unlabelled, say --unlabelled '{gap}'"))
 }
 
 fn strange_said(

@@ -106,11 +106,15 @@ pub(crate) fn surveyed(
                 return refuse(first, Refused::NotANumber);
             }
             (Some(_), gap) => words(path, columns, at, seen.texts, gap.is_some())?,
+            (None, _) if seen.numbers.is_empty() => {
+                let reason = "is empty: ignore it (--ignore-column)";
+                return Err(refuse_column(path, columns.shown(at), reason));
+            }
             (None, Some(gap)) if !options.fill_gaps || is_weight => {
                 return refuse(gap, Refused::NotFinite);
             }
             (None, _) if !options.fill_gaps => Cells::Numbers { gap: None },
-            (None, _) => numbers(path, columns, (at, seen.numbers))?,
+            (None, _) => Cells::Numbers { gap: Some(median(seen.numbers)) },
         };
         Ok(SourceColumn { name, cells })
     });
@@ -119,14 +123,11 @@ pub(crate) fn surveyed(
     Ok((known, said))
 }
 
-fn numbers(path: &Path, columns: &Columns, (at, mut values): (usize, Vec<f64>)) -> Result<Cells> {
-    if values.is_empty() {
-        return Err(refuse(path, columns.shown(at), "is empty: ignore it (--ignore-column)"));
-    }
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
     // Halves first: their sum has an end.
-    Ok(Cells::Numbers { gap: Some(if low == high { low } else { low / 2.0 + high / 2.0 }) })
+    if low == high { low } else { low / 2.0 + high / 2.0 }
 }
 
 fn words(
@@ -146,7 +147,7 @@ fn words(
             "{what}, so it names samples instead of describing them: ignore it (--ignore-column), or write it \
              as numbers"
         );
-        return Err(refuse(path, shown, &reason));
+        return Err(refuse_column(path, shown, &reason));
     }
     // In the order of the alphabet, whatever the order of the rows.
     let mut words: Vec<String> = texts.into_keys().collect();
@@ -155,7 +156,7 @@ fn words(
     Ok(Cells::Words { words, base })
 }
 
-fn refuse(path: &Path, column: String, reason: &str) -> Error {
+fn refuse_column(path: &Path, column: String, reason: &str) -> Error {
     Error::unsupported(path, format!("{column} {reason}"))
 }
 

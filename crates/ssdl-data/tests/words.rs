@@ -296,3 +296,14 @@ fn what_a_row_says_depends_on_no_other_row() {
     gap.drop_weightless();
     assert_ne!(gap.content(1), plain.content(1));
 }
+
+#[test]
+fn what_is_empty_is_said_and_a_label_that_looks_like_a_gap_is_a_class() {
+    let table = csv("a,b,k\n1,r,?\n2,g,x\n3,r,\n", &mixed(label("k"))).unwrap();
+    assert!(table.notes.join("\n").contains("say --unlabelled '?'"), "{:?}", table.notes);
+    // A column without a value has no median: no option reads it. Where it has no name, its place is said.
+    for options in [mixed(label("k")), ReadOptions { words: true, ..label("k") }] {
+        let wrong = csv("a,k,\n1,x,\n2,y,\n", &options).unwrap_err().to_string();
+        assert!(wrong.contains("column 3 is empty: ignore it"), "{wrong}");
+    }
+}
