@@ -31,15 +31,15 @@ impl Failure {
     pub fn of_table(error: ssdl_data::Error) -> Self {
         use ssdl_data::Error::{NotANumber, NotFinite};
         let help = match &error {
-            NotANumber { help, .. } | NotFinite { help, .. } => help.clone(),
-            _ => Vec::new(),
+            NotANumber { help, .. } | NotFinite { help, .. } => *help,
+            _ => Help::default(),
         };
-        let said = help.into_iter().map(|help| match help {
-            Help::Words => ", or, where a column has more words than numbers, fit with --words",
-            Help::FillGaps => ", or fit with --fill-gaps",
-            Help::Header => "; if the line has the names of the columns, say --header yes",
-        });
-        let said: String = said.collect();
+        let said = [
+            (help.words, ", or, where a column has more words than numbers, fit with --words"),
+            (help.fill_gaps, ", or fit with --fill-gaps"),
+            (help.header, "; if the line has the names of the columns, say --header yes"),
+        ];
+        let said: String = said.iter().filter(|(helps, _)| *helps).map(|(_, said)| *said).collect();
         match Self::from(error) {
             Self::Failed(text) => Self::Failed(text + &said),
             misuse @ Self::Misuse(_) => misuse,

@@ -104,12 +104,11 @@ pub(crate) fn refused(
     let is_weight = cell.name.is_some() && cell.name == options.weight_column;
     let is_word = why == Refused::NotANumber && !is_written_otherwise(text);
     let is_of_fit = options.n_features.is_none();
-    let helps = [
-        (Help::Words, is_word && !options.words && is_of_fit),
-        (Help::FillGaps, is_gap(text) && !options.fill_gaps && !is_weight),
-        (Help::Header, may_be_name && (is_word || is_gap(text))),
-    ];
-    let help = helps.into_iter().filter(|(_, helps)| *helps).map(|(help, _)| help).collect();
+    let help = Help {
+        words: is_word && !options.words && is_of_fit,
+        fill_gaps: is_gap(text) && !options.fill_gaps && !is_weight,
+        header: may_be_name && (is_word || is_gap(text)),
+    };
     let path = path.into();
     match (text, why) {
         ("", _) => Error::NotFinite { path, cell, text: "empty".into(), help },

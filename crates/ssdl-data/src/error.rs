@@ -81,7 +81,7 @@ pub enum Error {
         /// What stands there (shortened).
         text: String,
         /// What may read it, besides: the caller knows how to ask for it.
-        help: Vec<Help>,
+        help: Help,
     },
 
     /// A feature that is missing, NaN or infinite.
@@ -97,7 +97,7 @@ pub enum Error {
         /// What stands there (shortened).
         text: String,
         /// What may read it, besides: the caller knows how to ask for it.
-        help: Vec<Help>,
+        help: Help,
     },
 
     /// A text file that is not UTF-8.
@@ -273,15 +273,15 @@ pub enum Error {
     Samples(#[from] ssdl::Error),
 }
 
-/// An option of [`ReadOptions`](crate::ReadOptions) that may read a cell after all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Help {
+/// Which of [`ReadOptions`](crate::ReadOptions) may read a cell after all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Help {
     /// `words`, where the column has more words than numbers.
-    Words,
+    pub words: bool,
     /// `fill_gaps`.
-    FillGaps,
+    pub fill_gaps: bool,
     /// `header`, where the first line, which looks like a sample, has the names of the columns.
-    Header,
+    pub header: bool,
 }
 
 /// A place in a table.

@@ -13,8 +13,10 @@ fn label(column: impl Into<Column>) -> ReadOptions {
     ReadOptions { label_column: Some(column.into()), ..ReadOptions::default() }
 }
 
+const NONE: Help = Help { words: false, fill_gaps: false, header: false };
+
 /// What may read the cell that is refused.
-fn help(text: &str, options: &ReadOptions) -> Vec<Help> {
+fn help(text: &str, options: &ReadOptions) -> Help {
     match csv(text, options).unwrap_err() {
         Error::NotANumber { help, .. } | Error::NotFinite { help, .. } => help,
         other => panic!("{other}"),
@@ -199,7 +201,7 @@ fn without_words_gaps_change_nothing_about_headers() {
     let table = csv(text, &filled).unwrap();
     assert_eq!(table.feature_names.unwrap(), ["id", "2019", "2020"]);
     // Where words are allowed it may be a sample: the error says what to do.
-    assert_eq!(help(text, &mixed(ReadOptions::default())), [Help::Header]);
+    assert_eq!(help(text, &mixed(ReadOptions::default())), Help { header: true, ..NONE });
 }
 
 #[test]
@@ -246,17 +248,17 @@ fn rows_without_any_value_are_no_samples() {
 #[test]
 fn refusals_say_what_would_read_the_cell() {
     let (plain, weights) = (ReadOptions::default(), Some("w".to_owned()));
-    assert_eq!(help("a,b\n1,x\n", &plain), [Help::Words]);
-    assert_eq!(help("a,b\n1,\n", &plain), [Help::FillGaps]);
-    assert_eq!(help("a,b\n1,inf\n", &plain), []);
-    assert_eq!(help("a,b\n1,\"1,5\"\n", &plain), []);
-    assert_eq!(help("a,b\n1,2\n1,3\nx,2\n", &mixed(plain.clone())), []);
+    assert_eq!(help("a,b\n1,x\n", &plain), Help { words: true, ..NONE });
+    assert_eq!(help("a,b\n1,\n", &plain), Help { fill_gaps: true, ..NONE });
+    assert_eq!(help("a,b\n1,inf\n", &plain), NONE);
+    assert_eq!(help("a,b\n1,\"1,5\"\n", &plain), NONE);
+    assert_eq!(help("a,b\n1,2\n1,3\nx,2\n", &mixed(plain.clone())), NONE);
     for options in [plain.clone(), mixed(plain)] {
         let options = ReadOptions { weight_column: weights.clone(), ..options };
-        assert_eq!(help("a,w\n1,\n2,1\n", &options), []);
+        assert_eq!(help("a,w\n1,\n2,1\n", &options), NONE);
     }
     let numbers = known(&csv("a,b\n1,2\n3,4\n", &mixed(ReadOptions::default())).unwrap());
-    assert_eq!(help("a,b\n1,x\n", &numbers), []);
+    assert_eq!(help("a,b\n1,x\n", &numbers), NONE);
 }
 
 #[test]
@@ -268,7 +270,10 @@ fn a_model_tells_names_from_samples_by_what_its_columns_hold() {
     let yes = ReadOptions { header: Some(true), ..nameless.clone() };
     assert_eq!(csv("colour,size\nred,1\n", &yes).unwrap().features.columns(), 1);
     assert_eq!(csv("green,1\nred,1\n", &nameless).unwrap().features.columns(), 2);
-    assert_eq!(help("colour,size\nred,1\n", &ReadOptions { header: Some(false), ..nameless }), []);
+    assert_eq!(
+        help("colour,size\nred,1\n", &ReadOptions { header: Some(false), ..nameless }),
+        NONE
+    );
     let named = known(&csv("c,s\nred,x\nblue,y\nred,x\n", &mixed(ReadOptions::default())).unwrap());
     assert_eq!(csv("blue,x\nred,y\n", &named).unwrap().features.columns(), 2);
     let wrong = csv("Blue,X\nred,y\n", &named).unwrap_err().to_string();
