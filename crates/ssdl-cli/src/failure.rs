@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use ssdl_data::Help;
+
 /// What every fallible step of the program returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
@@ -21,6 +23,26 @@ impl Failure {
         match self {
             Self::Misuse(_) => 2,
             Self::Failed(_) => 1,
+        }
+    }
+
+    /// Turns an error about a table that `--words`, `--fill-gaps` and `--header` say how to read: it names the one that
+    /// may help.
+    pub fn of_table(error: ssdl_data::Error) -> Self {
+        use ssdl_data::Error::{NotANumber, NotFinite};
+        let help = match &error {
+            NotANumber { help, .. } | NotFinite { help, .. } => *help,
+            _ => Help::default(),
+        };
+        let said = [
+            (help.words, ", or, where a column has more words than numbers, fit with --words"),
+            (help.fill_gaps, ", or fit with --fill-gaps"),
+            (help.header, "; if the line has the names of the columns, say --header yes"),
+        ];
+        let said: String = said.iter().filter(|(helps, _)| *helps).map(|(_, said)| *said).collect();
+        match Self::from(error) {
+            Self::Failed(text) => Self::Failed(text + &said),
+            misuse @ Self::Misuse(_) => misuse,
         }
     }
 

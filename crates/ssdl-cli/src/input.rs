@@ -61,11 +61,7 @@ pub fn read_for<T: Real>(args: &Data, model: &Model<T>) -> Outcome<Table> {
         )));
     }
     let naming = model.naming();
-    let columns = naming.columns.as_deref().unwrap_or_default();
-    // Columns without names were read from a file without a header.
-    let has_no_names = columns.iter().any(|column| column.name.is_none());
     let expected = ReadOptions {
-        header: has_no_names.then_some(false),
         image: model.image(),
         label_optional: true,
         n_features: Some(naming.columns.as_ref().map_or(model.n_features(), Vec::len)),
@@ -94,7 +90,7 @@ fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
     }
     let options = ReadOptions {
         format: args.format,
-        header: args.header.map(|answer| answer == Answer::Yes).or(known.header),
+        header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
         ignored_columns: args.ignore_column.clone(),
         weight_column: args.weight_column.clone(),
@@ -103,7 +99,7 @@ fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
         max_unpacked: args.unpack_limit,
         ..known
     };
-    let mut table = ssdl_data::read(&args.data, &options)?;
+    let mut table = ssdl_data::read(&args.data, &options).map_err(Failure::of_table)?;
     if let Some(name) = &args.weight_column
         && !table.split_off_weights(name)
         && !options.label_optional
@@ -191,7 +187,7 @@ fn journal(path: &Path, args: &Data, mut table: Table) -> Outcome<Table> {
     let name = |sample: usize| table.sample_names.as_ref().map(|names| names[sample].clone());
     let digest = |sample: usize| match name(sample) {
         Some(name) if args.data.is_dir() => ssdl_label::digest_of_file(&args.data.join(name)),
-        _ => Ok(ssdl_label::digest_of_row(table.features.column(sample))),
+        _ => Ok(ssdl_label::digest_of_row(&table.content(sample))),
     };
     let Labelled { labels, unusable } = ssdl_label::labels_of_journal(path, count, &name, &digest)?;
     if unusable.contains(&true) {
@@ -228,16 +224,12 @@ fn refuse_file_options(args: &Data) -> Outcome {
         ("--format", args.format.is_some()),
         ("--header", args.header.is_some()),
     ];
-    let option = given.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-    option.filter(|_| args.data.is_dir()).map_or(Ok(()), |option| refuse(&args.data, option))
+    if args.data.is_dir() { refuse_options_of_folder(&args.data, &given) } else { Ok(()) }
 }
 
-/// Refuses a column of labels for a folder.
-pub fn refuse_column_of_folder(folder: &Path, given: bool) -> Outcome {
-    if given { refuse(folder, "--label-column") } else { Ok(()) }
-}
-
-fn refuse(folder: &Path, option: &str) -> Outcome {
+/// Refuses options about the inside of a file for a folder of images.
+pub fn refuse_options_of_folder(folder: &Path, given: &[(&str, bool)]) -> Outcome {
+    let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
     Err(Failure::Misuse(format!(
         "{}: {option} is for files; in a folder of images, each sub-folder is a class",
         folder.display()

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
 
-use crate::cells::{self, Gather, Mixed, Plain, Survey};
+use crate::cells::{self, Gather, Plain, is_written_otherwise, number_like};
 use crate::error::listed;
 use crate::labels::interpret;
+use crate::mixed::{Mixed, mixed};
 use crate::read::label_position;
 use crate::rows::{Frame, Rows};
+use crate::survey::{Survey, surveyed};
 use crate::{Column, Error, Format, ReadOptions, Result, Table};
 
 /// Names that mark the first line of a file of labels as a header.
@@ -24,11 +26,17 @@ pub(crate) fn table(
 ) -> Result<Table> {
     let file = (path, bytes, format);
     if let Some(known) = &options.columns {
-        return cells::mixed(path, gathered(file, options, Mixed::new(known))?, false);
+        return mixed(path, gathered(file, options, Mixed::new(known, options))?, false);
     }
     let survey = || {
-        let known = cells::surveyed(path, gathered(file, options, Survey::default())?, options)?;
-        cells::mixed(path, gathered(file, options, Mixed::new(&known))?, true)
+        let frame = gathered(file, options, Survey::new(options.words))?;
+        let header = Some(frame.columns.names.is_some());
+        let (known, said) = surveyed(path, frame, options)?;
+        // Both passes take the same first line for a header.
+        let options = ReadOptions { header, ..options.clone() };
+        let mut table = mixed(path, gathered(file, &options, Mixed::new(&known, &options))?, true)?;
+        table.notes.splice(0..0, said);
+        Ok(table)
     };
     if options.fill_gaps {
         return survey();
@@ -221,16 +229,12 @@ fn delimiter(text: &str, format: Format) -> u8 {
     }
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     // Every other piece between quotation marks is inside a quoted cell.
-    let has = |mark: char| first.split('"').step_by(2).any(|outside| outside.contains(mark));
-    if has(';') && !has(',') { b';' } else { b',' }
+    let outside: String = first.split('"').step_by(2).collect();
+    // Where semicolons separate, commas are inside numbers.
+    let is_whole = |cell: &str| !cell.contains(',') || is_written_otherwise(cell.trim());
+    if outside.contains(';') && outside.split(';').all(is_whole) { b';' } else { b',' }
 }
 
 fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&b| b == b'\n').count()
-}
-
-/// Whether a cell looks like a value, possibly a missing one, rather than a name.
-pub(crate) fn number_like(cell: &str) -> bool {
-    let cell = cell.trim();
-    cell.is_empty() || cell == "NA" || cell.parse::<f64>().is_ok()
 }

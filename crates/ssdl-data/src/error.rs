@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::cells::is_written_otherwise;
+
 /// What every fallible call of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -70,7 +72,7 @@ pub enum Error {
     },
 
     /// Text where a number is expected.
-    #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(cell, text))]
+    #[error("{}: {cell} is `{text}`, which is not a number; {}", path.display(), number_remedy(text))]
     NotANumber {
         /// The file.
         path: PathBuf,
@@ -78,12 +80,14 @@ pub enum Error {
         cell: Cell,
         /// What stands there (shortened).
         text: String,
+        /// What may read it, besides: the caller knows how to ask for it.
+        help: Help,
     },
 
     /// A feature that is missing, NaN or infinite.
     #[error(
-        "{}: {cell} is {text}: features must be finite; {}",
-        path.display(), gap_remedy(cell, text)
+        "{}: {cell} is {text}: features must be finite; remove the row or fill the value",
+        path.display()
     )]
     NotFinite {
         /// The file.
@@ -92,6 +96,8 @@ pub enum Error {
         cell: Cell,
         /// What stands there (shortened).
         text: String,
+        /// What may read it, besides: the caller knows how to ask for it.
+        help: Help,
     },
 
     /// A text file that is not UTF-8.
@@ -267,6 +273,17 @@ pub enum Error {
     Samples(#[from] ssdl::Error),
 }
 
+/// Which of [`ReadOptions`](crate::ReadOptions) may read a cell after all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Help {
+    /// `words`, where the column has more words than numbers.
+    pub words: bool,
+    /// `fill_gaps`.
+    pub fill_gaps: bool,
+    /// `header`, where the first line, which looks like a sample, has the names of the columns.
+    pub header: bool,
+}
+
 /// A place in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -333,26 +350,11 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// Gaps of text tables can be filled while the file is read.
-fn gap_remedy(cell: &Cell, text: &str) -> &'static str {
-    let is_infinite = text.parse::<f64>().is_ok_and(f64::is_infinite);
-    match cell.row {
-        Row::Line(_) if !is_infinite => "remove the row, fill the value, or fit with --fill-gaps",
-        _ => "remove the row or fill the value",
-    }
-}
-
-fn number_remedy(cell: &Cell, text: &str) -> &'static str {
-    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
-    // A file with semicolons between the cells and commas in the numbers, read as one with commas.
-    let parts = text.split(';').all(|part| is_number(&part.replacen(',', ".", 1)));
-    if parts && text.contains([',', ';']) {
-        "write decimals with a point instead of a comma"
-    } else if matches!(cell.row, Row::Line(_)) {
-        "name the column as the label column or as one to ignore, replace the cell, or, where a column \
-         has more words than numbers, fit with --words"
+fn number_remedy(text: &str) -> &'static str {
+    if is_written_otherwise(text) {
+        "write decimals with a point instead of a comma, and thousands without separators"
     } else {
-        "name the column as the label column, or replace it"
+        "name the column as the label column or as one to ignore, or replace the cell"
     }
 }
 

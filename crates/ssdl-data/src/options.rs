@@ -12,8 +12,9 @@ use ssdl::model::SourceColumn;
 pub struct ReadOptions {
     /// The format; `None` decides by the file's name, then by its first bytes.
     pub format: Option<Format>,
-    /// Whether a text table starts with a header; `None`: it does if any feature cell of the
-    /// first row is not a number.
+    /// Whether a text table starts with a header; `None`: it does if the first row has names that are known, else if any
+    /// of its feature cells is neither a number nor a gap. Where [`words`](Self::words) are allowed and there are some, it
+    /// does if none is a number or a gap; where [`columns`](Self::columns) are known, if none is what its column holds.
     pub header: Option<bool>,
     /// The column with the labels. In a file of named arrays, a name is that of the label array,
     /// and an index that of a column of the samples.

@@ -12,8 +12,8 @@ use crate::mat::Mat;
 use crate::npy::Npz;
 use crate::tensors::Tensors;
 use crate::{
-    Cell, Column, Error, Format, ReadOptions, Result, Row, Table, bytes, delimited, folder, idx,
-    npy,
+    Cell, Column, Error, Format, Help, ReadOptions, Result, Row, Table, bytes, delimited, folder,
+    idx, npy,
 };
 
 /// Reads a file of samples, with labels if it has any, or a folder of images.
@@ -257,6 +257,7 @@ impl Rectangle {
         let position = at % self.width;
         let column = position + 1 + usize::from(taken.is_some_and(|taken| taken <= position));
         let cell = Cell { row: Row::Sample(at / self.width + 1), column, name: None };
-        Err(Error::NotFinite { path: path.into(), cell, text: self.values[at].to_string() })
+        let (path, text, help) = (path.into(), self.values[at].to_string(), Help::default());
+        Err(Error::NotFinite { path, cell, text, help })
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::cells::{Columns, Gather, Refused, refused};
-use crate::delimited::number_like;
-use crate::error::listed;
+use crate::cells::{Columns, Gather, Refused, is_gap, number_like, refused};
+use crate::error::{listed, shortened};
 use crate::labels::interpret;
 use crate::read::label_position;
-use crate::{Column, Error, ReadOptions, Result, Row};
+use crate::{Cell, Column, Error, ReadOptions, Result, Row};
 
 /// The remedy for columns that a model does not know.
 pub(crate) const SAME_COLUMNS: &str = "; give samples with the columns of the training file";
@@ -21,8 +20,8 @@ pub(crate) struct Rows<'a, G> {
     /// Known after the first row.
     width: Option<usize>,
     names: Option<Vec<String>>,
-    /// Whether the looks of the first row alone decided if it is a header.
-    is_guess: bool,
+    /// The line of the first row, where its looks alone decided whether it is a header.
+    guessed: Option<usize>,
     label: Option<usize>,
     /// The column of weights.
     weight: Option<usize>,
@@ -32,6 +31,8 @@ pub(crate) struct Rows<'a, G> {
     features: Vec<usize>,
     labels: Vec<Option<String>>,
     n_samples: usize,
+    /// The first row of gaps alone that nothing has followed yet, and how many there are.
+    empty: Option<(usize, usize)>,
 }
 
 /// A table without its features.
@@ -41,6 +42,8 @@ pub(crate) struct Frame<G> {
     pub columns: Columns,
     pub labels: Option<Vec<Option<String>>>,
     pub n_samples: usize,
+    /// Rows of gaps alone, at the end: they are no samples.
+    pub n_empty: usize,
 }
 
 /// Whether a row with a word has all these names.
@@ -57,13 +60,14 @@ impl<'a, G: Gather> Rows<'a, G> {
             gather,
             width: None,
             names: None,
-            is_guess: false,
+            guessed: None,
             label: None,
             weight: None,
             ignored: Vec::new(),
             features: Vec::new(),
             labels: Vec::new(),
             n_samples: 0,
+            empty: None,
         }
     }
 
@@ -71,7 +75,7 @@ impl<'a, G: Gather> Rows<'a, G> {
         match self.width {
             None => {
                 self.width = Some(cells.len());
-                let is_header = self.start(cells)?;
+                let is_header = self.start(line, cells)?;
                 if is_header { Ok(()) } else { self.push(line, cells) }
             }
             Some(expected) if expected != cells.len() => {
@@ -83,7 +87,7 @@ impl<'a, G: Gather> Rows<'a, G> {
     }
 
     /// Finds out from the first row whether it is a header, where the labels are and what is ignored.
-    fn start(&mut self, cells: &[&str]) -> Result<bool> {
+    fn start(&mut self, line: usize, cells: &[&str]) -> Result<bool> {
         let width = cells.len();
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
         self.ignored = self.to_ignore(&cells)?;
@@ -102,9 +106,12 @@ impl<'a, G: Gather> Rows<'a, G> {
         let is_certain = named.is_some()
             || self.names_ignored(&cells)
             || known.is_some_and(|names| features == *names || has_all(&features, names));
-        self.is_guess = self.options.header.is_none() && !is_certain;
-        let has_header =
-            self.options.header.unwrap_or_else(|| is_certain || G::looks_like_names(&features));
+        let is_guess = self.options.header.is_none() && !is_certain;
+        self.guessed = is_guess.then_some(line);
+        let has_header = self
+            .options
+            .header
+            .unwrap_or_else(|| is_certain || self.gather.looks_like_names(&features));
         self.weight = self
             .options
             .weight_column
@@ -113,6 +120,7 @@ impl<'a, G: Gather> Rows<'a, G> {
             .and_then(|name| cells.iter().position(|cell| cell == name));
         self.label = if has_header { named.or(indexed) } else { indexed };
         self.check_name(&cells, named.filter(|_| has_header))?;
+        self.check_weight(&cells)?;
         if self.label.is_none() && !self.options.label_optional {
             self.label = self.label_without_name(&cells, has_header)?;
         }
@@ -141,6 +149,15 @@ impl<'a, G: Gather> Rows<'a, G> {
                 Err(Error::RepeatedColumn { path, name, places })
             }
         }
+    }
+
+    /// Refuses the name of a column of weights that another one has, too.
+    fn check_weight(&self, cells: &[String]) -> Result<()> {
+        let is_twice = |at: usize| cells[at + 1..].contains(&cells[at]);
+        let Some(at) = self.weight.filter(|&at| is_twice(at)) else { return Ok(()) };
+        let name = shortened(&cells[at]);
+        let reason = format!("two columns are called `{name}`; rename the one without the weights");
+        Err(Error::unsupported(self.path, reason))
     }
 
     /// The place of labels that no name in the header led to.
@@ -192,7 +209,11 @@ impl<'a, G: Gather> Rows<'a, G> {
             }
             some => format!("the model needs columns that are not there: {}", listed(some)),
         };
-        Err(Error::unsupported(self.path, reason + SAME_COLUMNS))
+        let or_sample = match self.guessed {
+            Some(_) => ", or say --header no if the first line is a sample",
+            None => "",
+        };
+        Err(Error::unsupported(self.path, reason + SAME_COLUMNS + or_sample))
     }
 
     /// Whether a column to ignore is named by the first row.
@@ -245,6 +266,16 @@ impl<'a, G: Gather> Rows<'a, G> {
     }
 
     fn push(&mut self, line: usize, cells: &[&str]) -> Result<()> {
+        if G::SKIPS_EMPTY && cells.iter().all(|cell| is_gap(cell.trim())) {
+            let (first, count) = self.empty.unwrap_or((line, 0));
+            self.empty = Some((first, count + 1));
+            return Ok(());
+        }
+        // Left out between others, it would shift what follows against labels and predictions.
+        if let Some((empty, _)) = self.empty {
+            let reason = format!("line {empty} has no value in any column; remove it");
+            return Err(Error::unsupported(self.path, reason));
+        }
         let is_weightless = self.weight.is_some_and(|at| cells[at].trim().parse() == Ok(0.0));
         if G::SKIPS_WEIGHTLESS && is_weightless {
             self.n_samples += 1;
@@ -263,7 +294,9 @@ impl<'a, G: Gather> Rows<'a, G> {
 
     fn refuse(&self, line: usize, at: usize, text: &str, why: Refused) -> Error {
         let name = self.names.as_ref().map(|names| names[at].clone());
-        refused(self.path, (Row::Line(line), at + 1, name), text, why)
+        let may_be_name = self.names.is_none() && self.guessed == Some(line);
+        let cell = Cell { row: Row::Line(line), column: at + 1, name };
+        refused((self.path, self.options), (cell, text), why, may_be_name)
     }
 
     pub fn finish(mut self) -> Result<Frame<G>> {
@@ -280,9 +313,10 @@ impl<'a, G: Gather> Rows<'a, G> {
         let marker = self.options.unlabelled.as_deref();
         Ok(Frame {
             gather: self.gather,
-            columns: Columns { names, places: self.features, is_guess: self.is_guess },
+            columns: Columns { names, places: self.features, guessed: self.guessed },
             labels: self.label.map(|_| interpret(self.labels, marker)),
             n_samples: self.n_samples,
+            n_empty: self.empty.map_or(0, |(_, count)| count),
         })
     }
 }

@@ -16,6 +16,8 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// The columns that became the features, where some hold words or have gaps; `None` where each is a feature.
     pub columns: Option<Vec<SourceColumn>>,
+    /// What each row says, in bytes that depend on no other row, where some of `columns` hold words or have gaps.
+    pub contents: Option<Vec<Vec<u8>>>,
     /// What a reader of the file should know, a sentence each.
     pub notes: Vec<String>,
     /// Names of the samples, if they have any: the files of a folder.
@@ -34,6 +36,7 @@ impl Table {
             weights: None,
             feature_names: None,
             columns: None,
+            contents: None,
             notes: Vec::new(),
             sample_names: None,
             image: None,
@@ -53,19 +56,17 @@ impl Table {
     /// Takes a column out of the features, by its name: how much each sample counts. Whether it is there.
     pub fn split_off_weights(&mut self, name: &str) -> bool {
         let names = self.feature_names.as_deref().unwrap_or_default();
-        let at = match &self.columns {
-            Some(columns) => place_of_numbers(columns, name),
+        let found = match &mut self.columns {
+            Some(columns) => take_numbers(columns, name),
             None => names.iter().position(|own| own == name),
         };
-        let Some(at) = at else { return false };
+        let Some(at) = found else { return false };
         let rest: Vec<usize> = (0..self.features.rows()).filter(|&row| row != at).collect();
         let column = |j: usize| self.features.column(j);
         let n_samples = self.features.columns();
         self.weights = Some((0..n_samples).map(|j| column(j)[at]).collect());
         self.features = Matrix::from_fn(rest.len(), n_samples, |i, j| column(j)[rest[i]]);
         self.feature_names.iter_mut().for_each(|names| drop(names.remove(at)));
-        let columns = self.columns.iter_mut();
-        columns.for_each(|columns| columns.retain(|column| column.name.as_deref() != Some(name)));
         true
     }
 
@@ -78,9 +79,25 @@ impl Table {
         }
         self.features = self.features.select_columns(&kept);
         self.weights = Some(kept.iter().map(|&j| weights[j]).collect());
+        self.contents =
+            self.contents.take().map(|all| kept.iter().map(|&j| all[j].clone()).collect());
         self.labels = self.labels.take().map(|all| kept.iter().map(|&j| all[j].clone()).collect());
         self.sample_names =
             self.sample_names.take().map(|all| kept.iter().map(|&j| all[j].clone()).collect());
+    }
+
+    /// What a sample is, in bytes that depend on no other sample: its numbers, and where the file has words or gaps, their
+    /// text.
+    #[must_use]
+    pub fn content(&self, sample: usize) -> Vec<u8> {
+        match &self.contents {
+            Some(contents) => contents[sample].clone(),
+            // Adding zero turns −0 into 0.
+            None => {
+                let values = self.features.column(sample).iter();
+                values.flat_map(|value| (value + 0.0).to_le_bytes()).collect()
+            }
+        }
     }
 
     /// The samples as the library takes them, in the requested precision.
@@ -97,11 +114,14 @@ impl Table {
     }
 }
 
-/// The feature of the column of numbers with this name.
-fn place_of_numbers(columns: &[SourceColumn], name: &str) -> Option<usize> {
+/// Takes out the column of numbers with this name, and gives its feature.
+fn take_numbers(columns: &mut Vec<SourceColumn>, name: &str) -> Option<usize> {
     let at = columns.iter().position(|column| column.name.as_deref() == Some(name))?;
     let is_number = matches!(columns[at].cells, Cells::Numbers { .. });
-    is_number.then(|| columns[..at].iter().map(SourceColumn::n_features).sum())
+    is_number.then(|| {
+        columns.remove(at);
+        columns[..at].iter().map(SourceColumn::n_features).sum()
+    })
 }
 
 #[cfg(test)]

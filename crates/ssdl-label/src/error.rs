@@ -39,8 +39,8 @@ pub enum Error {
     },
     /// Samples of the journal are not what they were when they were labelled.
     #[error(
-        "{}: these samples have changed since they were labelled: {names}; restore them, or begin a \
-         new journal with another --labels",
+        "{}: these samples have changed since they were labelled: {names}; restore them, read them with the \
+         options they were labelled with, or begin a new journal with another --labels",
         path.display()
     )]
     Changed {

@@ -147,14 +147,14 @@ impl Material {
         }
     }
 
-    /// A digest of the content of a sample: of its file, or of its numbers.
+    /// A digest of the content of a sample: of its file, or of its row.
     ///
     /// # Errors
     /// If its file cannot be read.
     pub fn hash(&self, sample: usize) -> Result<String> {
         match &self.kind {
             Kind::Images(images) => digest_of_file(images.path(sample)),
-            Kind::Table(table) => Ok(digest_of_row(table.features.column(sample))),
+            Kind::Table(table) => Ok(digest_of_row(&table.content(sample))),
         }
     }
 
@@ -226,13 +226,10 @@ impl Material {
     }
 }
 
-/// A digest of the numbers of a sample.
+/// A digest of what a row of a table holds ([`Table::content`]).
 #[must_use]
-pub fn digest_of_row(values: &[f64]) -> String {
-    let mut digest = Sha256::new();
-    // Adding zero turns −0 into 0.
-    values.iter().for_each(|value| digest.update((value + 0.0).to_le_bytes()));
-    written(&digest.finalize())
+pub fn digest_of_row(content: &[u8]) -> String {
+    written(&Sha256::digest(content))
 }
 
 /// A digest of a file.

@@ -240,7 +240,7 @@ fn answers_are_on_the_disk_when_they_are_saved_and_count_once() {
     assert_eq!(server.labelled(), 19);
     drop(server);
     let table = rows();
-    let hash = |at: usize| Ok(ssdl_label::digest_of_row(table.features.column(at)));
+    let hash = |at: usize| Ok(ssdl_label::digest_of_row(&table.content(at)));
     let found = labels_of_journal(&path, 60, &|_| None, &hash).expect("read");
     assert_eq!(found.labels.iter().flatten().count(), 19);
     let written = ssdl_data::read_labels(folder.path().join("labels.csv"), &ReadOptions::default());

@@ -37,6 +37,9 @@ pub struct Label {
     /// -1 last)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
     pub label_column: Option<Column>,
+    /// Column of DATA that is no feature: name or position; may be repeated
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
+    pub ignore_column: Vec<Column>,
     /// Names of the classes; more can be typed in the page
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub classes: Vec<String>,

@@ -132,6 +132,8 @@ fn read<T: Real>(args: &Fit, options: &mut FitOptions<T>) -> Outcome<Read<T>> {
     options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
     options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
     let (naming, notes) = (table.naming(), std::mem::take(&mut table.notes));
+    // A fit may take hours, and what the model cannot be told of its columns would lose it.
+    naming.check(table.features.rows()).map_err(|error| Failure::about(&args.data.data, error))?;
     let names =
         Names { samples: table.sample_names.clone(), features: table.feature_names.clone() };
     Ok(Read { samples: input::samples::<T>(&args.data, table)?, names, naming, notes })

@@ -95,17 +95,27 @@ fn material(args: &Label, labels: &Path, quiet: bool) -> Outcome<Material> {
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
         label_column: args.label_column.clone(),
+        ignored_columns: args.ignore_column.clone(),
         features_array: args.array.clone(),
         words: args.words,
         fill_gaps: args.fill_gaps,
         ..ReadOptions::default()
     };
     if path.is_dir() {
-        input::refuse_column_of_folder(path, args.label_column.is_some())?;
+        let given = [
+            ("--label-column", args.label_column.is_some()),
+            ("--ignore-column", !args.ignore_column.is_empty()),
+            ("--array", args.array.is_some()),
+            ("--words", args.words),
+            ("--fill-gaps", args.fill_gaps),
+            ("--format", args.format.is_some()),
+            ("--header", args.header.is_some()),
+        ];
+        input::refuse_options_of_folder(path, &given)?;
         let images = Images::list(path, &options)?;
         return Ok(Material::of_images(path, images, args.image)?);
     }
-    let table = ssdl_data::read(path, &options)?;
+    let table = ssdl_data::read(path, &options).map_err(Failure::of_table)?;
     input::say(&table.notes, quiet);
     let n_features = table.features.rows();
     let image = match args.image {
@@ -140,12 +150,14 @@ fn command(args: &Label, labels: &Path, material: &Material, common: &Common) ->
     if let Some(answer) = args.header {
         words.extend(["--header".into(), if answer == Answer::Yes { "yes" } else { "no" }.into()]);
     }
-    if let Some(column) = &args.label_column {
+    let labels = args.label_column.iter().map(|column| ("--label-column", column));
+    let ignored = args.ignore_column.iter().map(|column| ("--ignore-column", column));
+    for (option, column) in labels.chain(ignored) {
         let column = match column {
             Column::Name(name) => name.clone(),
             Column::Index(index) => index.to_string(),
         };
-        words.extend(["--label-column".into(), column]);
+        words.extend([option.into(), column]);
     }
     if let Some(array) = &args.array {
         words.extend(["--array".into(), array.clone()]);

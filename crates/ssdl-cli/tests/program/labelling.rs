@@ -1,5 +1,6 @@
 //! `ssdl label`: what is refused before a page is served; and `ssdl fit` on its journal.
 
+use ssdl_data::ReadOptions;
 use ssdl_label::entry::{Act, Answer, Entry, Verdict, now};
 use ssdl_label::journal::Journal;
 
@@ -18,10 +19,17 @@ fn labelled() -> Bench {
     let bench = Bench::new();
     let lines: Vec<String> = (0..30).map(|j| format!("{:?},{:?}", row(j)[0], row(j)[1])).collect();
     bench.write("rows.csv", lines.join("\n"));
+    answered(&bench, &ReadOptions::default());
+    bench
+}
+
+/// Begins a journal of the table that is there.
+fn answered(bench: &Bench, options: &ReadOptions) {
+    let table = ssdl_data::read(bench.path("rows.csv"), options).expect("read");
     let answer = |sample: usize| Answer {
         sample,
         name: None,
-        hash: ssdl_label::digest_of_row(&row(sample)),
+        hash: ssdl_label::digest_of_row(&table.content(sample)),
         verdict: match sample {
             10 => Verdict::Unusable,
             other => Verdict::Label(["even", "odd"][other % 2].into()),
@@ -38,7 +46,6 @@ fn labelled() -> Bench {
     let act = Act::Answer { answers };
     let entry = Entry { id: "a".into(), time: now(), person: "me".into(), act };
     journal.append(&[entry]).expect("written");
-    bench
 }
 
 #[test]
@@ -71,9 +78,33 @@ fn a_fit_refuses_a_journal_of_other_samples_by_name() {
 }
 
 #[test]
+fn new_rows_with_words_and_gaps_leave_the_journal_as_it_is() {
+    let bench = Bench::new();
+    let jobs = ["nurse", "clerk", "pilot"];
+    let line = |j: usize| {
+        let [a, b] = row(j);
+        let a = if j == 4 { String::new() } else { format!("{a:?}") };
+        format!("{a},{b:?},{}\n", jobs[j % 3])
+    };
+    let text = "a,b,job\n".to_owned() + &(0..30).map(line).collect::<String>();
+    bench.write("rows.csv", &text);
+    let options = ReadOptions { words: true, fill_gaps: true, ..ReadOptions::default() };
+    answered(&bench, &options);
+    // The median moves, and there is a new word.
+    bench.write("rows.csv", text.clone() + "90,1,teacher\n90,1,teacher\n");
+    let fit = format!("{FIT} --words --fill-gaps");
+    let ran = bench.run(&fit);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("10 labelled, 21 unlabelled"), "{}", ran.stdout);
+    bench.write("rows.csv", text.replacen("clerk", "nurse", 1));
+    bench.refused(1, &fit, &["have changed since they were labelled: sample 1;"]);
+}
+
+#[test]
 fn labelling_refuses_what_cannot_work_before_it_serves() {
     let bench = labelled();
     std::fs::create_dir(bench.path("images")).expect("made");
+    bench.write("words.csv", "a,b\n1,r\n2,g\n");
     let cases = [
         ("label", "DATA"),
         ("label rows.csv --labels rows.csv", "input file"),
@@ -82,7 +113,10 @@ fn labelling_refuses_what_cannot_work_before_it_serves() {
         ("label rows.csv --labels l.csv --people a,b --overlap 2", "share from 0 to 1"),
         ("label images --labels images/l.csv", "folder of the samples"),
         ("label images --labels l.csv --label-column kind", "--label-column is for files"),
+        ("label images --labels l.csv --words", "--words is for files"),
         ("label rows.csv --labels l.csv --label-column kind", "kind"),
+        ("label rows.csv --labels l.csv --ignore-column 7", "7 cannot be ignored"),
+        ("label words.csv --labels l.csv", "fit with --words"),
         ("label missing.csv --labels l.csv", "missing.csv"),
     ];
     for (arguments, words) in cases {

@@ -35,3 +35,38 @@ fn years_as_names_are_found_in_any_order() {
     let ignored = ["`sex` cannot be ignored: the model needs it"];
     bench.refused(1, "predict y.ssdl n.csv --ignore-column sex", &ignored);
 }
+
+#[test]
+fn an_unclear_first_line_is_refused_with_the_option_that_tells() {
+    let bench = Bench::new();
+    bench.write("t.csv", "red,1,A\nblue,9,B\nred,2,A\nblue,8,B\n".repeat(5));
+    let fit = "fit t.csv --label-column 2 --words --header no --method nearest --model t.ssdl";
+    bench.done(&format!("{fit} --quiet"));
+    bench.write("n.csv", "colour,size\nblue,9\nred,1\n");
+    let unclear =
+        ["the first line has nothing that the model knows", "--header yes", "--header no"];
+    bench.refused(1, "predict t.ssdl n.csv", &unclear);
+    let found = bench.json("predict t.ssdl n.csv --header yes");
+    assert_eq!(found["labels"], serde_json::json!(["B", "A"]));
+    bench.refused(1, "predict t.ssdl t.csv", &["3 columns", "labels (--label-column)"]);
+    // One word is known, so the line is a sample; the other is not a number.
+    bench.write("n.csv", "red,size\nblue,9\n");
+    bench.refused(1, "predict t.ssdl n.csv", &["column 2 is `size`", "say --header yes"]);
+    bench.write("y.csv", "id,2019\n1,2\n2,\n");
+    bench.write("l.csv", "A\nB\n");
+    let fit = "fit y.csv --labels l.csv --words --fill-gaps --model y.ssdl";
+    bench.refused(1, fit, &["line 1, column 1 is `id`", "say --header yes"]);
+}
+
+#[test]
+fn columns_of_weights_are_checked_before_the_fit() {
+    let bench = Bench::new();
+    let fit = "fit w.csv --weight-column w --label-column k --fill-gaps --model w.ssdl";
+    bench.write("w.csv", "x,w,w,k\n1,1,2,A\n2,1,3,B\n,1,1,B\n");
+    bench.refused(1, fit, &["two columns are called `w`"]);
+    bench.write("w.csv", "x,w,k\n1,0,A\n2,0,B\n,0,B\n");
+    bench.refused(1, fit, &["all weights are 0"]);
+    bench.write("w.csv", "x,w,k\n1,1,A\n2,,B\n3,1,B\n");
+    let ran = bench.run(fit);
+    assert!(ran.stderr.contains("is empty") && !ran.stderr.contains("--fill-gaps"), "{ran:?}");
+}

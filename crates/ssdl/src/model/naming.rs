@@ -20,9 +20,11 @@ pub struct Naming {
 }
 
 impl Naming {
+    /// Refuses what no model of so many features can have.
+    ///
     /// # Errors
     /// If names or columns are not those of so many features, or contradict each other.
-    pub(super) fn check(&self, n_features: usize) -> Result<()> {
+    pub fn check(&self, n_features: usize) -> Result<()> {
         let columns = self.columns.as_deref().unwrap_or_default();
         let of_columns = columns.iter().map(SourceColumn::feature_names);
         let names = of_columns.collect::<Option<Vec<_>>>().map(|names| names.concat());
