@@ -8,6 +8,7 @@
 //! few, and the best of many settings is always a little better on them.
 
 mod search;
+mod shared;
 mod space;
 
 use std::path::Path;
@@ -221,7 +222,8 @@ pub fn tune<T: Real>(
     }
     let count = aim.settings.saturating_sub(search.tried.len());
     let drawn = space::drawn(method, fixed, (samples.n_features(), count, options.seed));
-    let drawn = drawn.iter().map(|changes| best.setting.changed(changes)).collect();
+    let drawn = drawn.iter().map(|changes| best.setting.changed(changes));
+    let drawn = drawn.filter(|setting| !search.has_tried(setting)).collect();
     if let Some(found) = search.halve(drawn, &best)?
         && search.gain(&found, &best).0 > PROMISING * search.gain(&found, &best).1
     {

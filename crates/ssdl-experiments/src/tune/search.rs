@@ -11,6 +11,7 @@ use ssdl::methods::{self, FitOptions, Method};
 use ssdl::samples::prepare::{Pipeline, StepChoice};
 use ssdl::{Labels, Real, Samples};
 
+use super::shared::{Shared, bytes_of_graph};
 use super::space::Changes;
 use super::{Budget, Criterion, Tried};
 use crate::folds::Folds;
@@ -81,22 +82,6 @@ impl Trial {
     }
 }
 
-/// Bytes of prepared samples that are kept for the next fits.
-const PREPARED: usize = 2 << 30;
-
-/// Samples prepared by these steps, once for all fits with them.
-struct Prepared<T> {
-    steps: Vec<StepChoice>,
-    samples: Samples<T>,
-}
-
-/// The graph of a preparation and of knobs, built once.
-struct Shared<T> {
-    prepare: Vec<StepChoice>,
-    knobs: GraphKnobs,
-    graph: Arc<Connected<T>>,
-}
-
 pub(super) struct Search<'a, T> {
     method: &'a dyn Method<T>,
     samples: &'a Samples<T>,
@@ -108,8 +93,10 @@ pub(super) struct Search<'a, T> {
     folds: Folds,
     /// What `prepare=auto` chooses, fold by fold.
     chosen: Vec<Option<Vec<StepChoice>>>,
-    prepared: Vec<Prepared<T>>,
-    shared: Vec<Shared<T>>,
+    /// Samples by the steps that prepared them.
+    prepared: Shared<Vec<StepChoice>, Samples<T>>,
+    /// Graphs by the preparation of their samples and their knobs.
+    graphs: Shared<(Vec<StepChoice>, GraphKnobs), Arc<Connected<T>>>,
     pub tried: Vec<Tried>,
     pub fits: usize,
     pub cut_short: bool,
@@ -144,8 +131,8 @@ impl<'a, T: Real> Search<'a, T> {
             started: Instant::now(),
             folds,
             chosen,
-            prepared: Vec::new(),
-            shared: Vec::new(),
+            prepared: Shared::new(),
+            graphs: Shared::new(),
             tried: Vec::new(),
             fits: 0,
             cut_short: false,
@@ -158,15 +145,28 @@ impl<'a, T: Real> Search<'a, T> {
 
     /// Whether two settings are the same fit, one of them perhaps with a default written out.
     pub fn is_same(&self, a: &Setting, b: &Setting) -> bool {
-        let defaults = self.method.knobs();
-        let value = |setting: &Setting, name: &str| {
-            let own = setting.knobs.iter().find(|(knob, _)| knob == name);
-            own.map(|(_, value)| value.clone()).or_else(|| {
-                defaults.iter().find(|knob| knob.name == name).map(|knob| knob.default.to_string())
-            })
-        };
-        let mut names = a.knobs.iter().chain(&b.knobs).map(|(name, _)| name);
-        a.prepare == b.prepare && names.all(|name| value(a, name) == value(b, name))
+        a.prepare == b.prepare && self.are_same(&a.knobs, &b.knobs)
+    }
+
+    /// Whether a setting was tried already.
+    pub fn has_tried(&self, setting: &Setting) -> bool {
+        let steps: Vec<String> = setting.prepare.iter().map(ToString::to_string).collect();
+        let mut tried = self.tried.iter().filter(|one| one.prepare == steps);
+        tried.any(|one| self.are_same(&one.knobs, &setting.knobs))
+    }
+
+    fn are_same(&self, a: &[(String, String)], b: &[(String, String)]) -> bool {
+        let mut names = a.iter().chain(b).map(|(name, _)| name);
+        names.all(|name| self.value(a, name) == self.value(b, name))
+    }
+
+    /// A knob as it is set, or its default.
+    fn value(&self, knobs: &[(String, String)], name: &str) -> Option<String> {
+        let own = knobs.iter().find(|(knob, _)| knob == name).map(|(_, value)| value.clone());
+        own.or_else(|| {
+            let mut all = self.method.knobs().into_iter();
+            all.find(|knob| knob.name == name).map(|knob| knob.default.to_string())
+        })
     }
 
     /// A setting on all folds, whatever the budget.
@@ -334,22 +334,18 @@ impl<'a, T: Real> Search<'a, T> {
 
     /// The samples prepared by these steps.
     fn prepared(&mut self, steps: &[StepChoice]) -> Result<Samples<T>> {
-        if let Some(known) = self.prepared.iter().find(|one| one.steps == steps) {
-            return Ok(known.samples.clone());
+        let steps = steps.to_vec();
+        if let Some(known) = self.prepared.get(&steps) {
+            return Ok(known);
         }
         let Self { samples, options, .. } = *self;
         let prepared = ssdl::threads::run(options.threads, || -> ssdl::Result<Samples<T>> {
             let features = samples.features().clone();
-            let (_, prepared) = Pipeline::fit(steps, features, options.image, options.seed)?;
+            let (_, prepared) = Pipeline::fit(&steps, features, options.image, options.seed)?;
             Samples::new(prepared, samples.labels().clone())
         })?;
-        let bytes = |samples: &Samples<T>| size_of_val(samples.features().as_slice());
-        self.prepared.push(Prepared { steps: steps.to_vec(), samples: prepared.clone() });
-        while self.prepared.len() > 1
-            && self.prepared.iter().map(|one| bytes(&one.samples)).sum::<usize>() > PREPARED
-        {
-            self.prepared.remove(0);
-        }
+        let bytes = size_of_val(prepared.features().as_slice());
+        self.prepared.keep(steps, prepared.clone(), bytes);
         Ok(prepared)
     }
 
@@ -375,33 +371,26 @@ impl<'a, T: Real> Search<'a, T> {
         setting: &Setting,
     ) -> Result<Option<Arc<Connected<T>>>> {
         let Some(knobs) = self.graph_knobs(setting) else { return Ok(None) };
-        let known = self.shared.iter().find(|one| one.prepare == prepare && one.knobs == knobs);
-        if let Some(known) = known {
-            return Ok(Some(known.graph.clone()));
+        let key = (prepare.to_vec(), knobs);
+        if let Some(known) = self.graphs.get(&key) {
+            return Ok(Some(known));
         }
         let prepared = self.prepared(prepare)?;
         let options = self.options;
         let built = ssdl::threads::run(options.threads, || {
             device::lend(options.device.clone(), || {
-                let built = knobs.choose().build(prepared.features());
+                let built = key.1.choose().build(prepared.features());
                 device::check().and(built)
             })
         });
         let graph = Arc::new(built?);
-        let prepare = prepare.to_vec();
-        self.shared.push(Shared { prepare, knobs, graph: graph.clone() });
+        self.graphs.keep(key, graph.clone(), bytes_of_graph(&graph));
         Ok(Some(graph))
     }
 
     /// The knobs of the graph, where it depends on nothing else.
     fn graph_knobs(&self, setting: &Setting) -> Option<GraphKnobs> {
-        let own = self.method.knobs();
-        let value = |name: &str| {
-            let set = setting.knobs.iter().find(|(knob, _)| knob == name);
-            set.map(|(_, value)| value.clone()).or_else(|| {
-                own.iter().find(|knob| knob.name == name).map(|knob| knob.default.to_string())
-            })
-        };
+        let value = |name: &str| self.value(&setting.knobs, name);
         let pairs: Option<Vec<(String, String)>> = GraphKnobs::knobs()
             .iter()
             .map(|knob| Some((knob.name.to_owned(), value(knob.name)?)))
@@ -493,13 +482,13 @@ mod tests {
             let same = method.fit(&setting.knobs, samples.clone(), &given, &mut Silent);
             assert_eq!(own.expect("fits").codes(), same.expect("fits").codes(), "{graph}");
         }
-        assert_eq!(search.shared.len(), 2);
+        assert_eq!(search.graphs.len(), 2);
         let again = Setting {
             prepare: options.prepare.clone(),
             knobs: pairs(&[("sparsity", "0.1"), ("graph", "heat")]),
         };
         search.graph(&options.prepare, &again).expect("there").expect("shared");
-        assert_eq!(search.shared.len(), 2, "the graph does not depend on sparsity");
+        assert_eq!(search.graphs.len(), 2, "the graph does not depend on sparsity");
         let denoised = Setting { knobs: pairs(&[("denoise", "2")]), ..again };
         assert!(search.graph(&options.prepare, &denoised).expect("none").is_none());
     }

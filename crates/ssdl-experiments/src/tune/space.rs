@@ -1,5 +1,7 @@
 //! The settings to try: which knobs, which values, in which order.
 
+use std::collections::BTreeSet;
+
 use ssdl::Real;
 use ssdl::methods::Method;
 use ssdl::random::{Purpose, stream, uniform};
@@ -62,8 +64,11 @@ pub(super) fn stages<T: Real>(
     stages.filter(|stage: &Vec<Changes>| !stage.is_empty()).collect()
 }
 
-/// As many settings at random, each with all free knobs between the smallest and the largest value of the stages, evenly
-/// by their logarithm.
+/// Draws for each setting that is asked for, at most: where few values are free, there are not as many settings.
+const DRAWS: usize = 20;
+
+/// As many different settings at random, each with all free knobs between the smallest and the largest value of the
+/// stages, evenly by their logarithm; fewer where there are not as many.
 pub(super) fn drawn<T: Real>(
     method: &dyn Method<T>,
     fixed: &[(String, String)],
@@ -85,7 +90,17 @@ pub(super) fn drawn<T: Real>(
         };
         Some((*name, text))
     };
-    (0..count).map(|_| free.iter().filter_map(&mut draw).collect()).collect()
+    let mut found: Vec<Changes> = Vec::with_capacity(count);
+    let mut seen = BTreeSet::new();
+    let mut left = DRAWS * count;
+    while found.len() < count && left > 0 {
+        let setting: Changes = free.iter().filter_map(&mut draw).collect();
+        if seen.insert(setting.clone()) {
+            found.push(setting);
+        }
+        left -= 1;
+    }
+    found
 }
 
 #[cfg(test)]
@@ -117,6 +132,15 @@ mod tests {
         let sparsities: Vec<&String> = all.iter().map(|changes| &changes[0].1).collect();
         assert!(sparsities.iter().any(|one| **one != *sparsities[0]));
         let svm = methods::find::<f64>("linear-svm").expect("known");
-        assert!(drawn(svm, &[], (784, 2, 0)).iter().all(Vec::is_empty));
+        assert_eq!(drawn(svm, &[], (784, 2, 0)), [Vec::new()]);
+        // Nine values of one knob are nine settings, however many are asked for.
+        let names = ["sparsity", "n_atoms", "manifold", "discrimination", "sharpness"];
+        let fixed = names.map(|name| (name.to_owned(), "1".to_owned()));
+        let mut few = drawn(method, &fixed, (784, 200, 0));
+        few.sort();
+        let numbers = (4..=12).map(|k| vec![("n_neighbors", k.to_string())]);
+        let mut all: Vec<Changes> = numbers.collect();
+        all.sort();
+        assert_eq!(few, all);
     }
 }
