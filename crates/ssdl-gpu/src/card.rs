@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use cudarc::cublas::CudaBlas;
+use cudarc::cublas::sys::{cublasMath_t, cublasSetMathMode};
 use cudarc::driver::sys::CUdevice_attribute;
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchArgs,
@@ -116,6 +117,13 @@ impl Card {
         let stream = context.new_stream().map_err(|error| failed("the card", error))?;
         let copying = context.new_stream().map_err(|error| failed("the card", error))?;
         let blas = CudaBlas::new(stream.clone()).map_err(|error| failed("cuBLAS", error))?;
+        // A product whose sums are taken in several parts would otherwise round each of them to the precision of the
+        // result, which the error bound of the neighbours does not know.
+        let exact_sums = cublasMath_t::CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+        // SAFETY: the handle is alive.
+        unsafe { cublasSetMathMode(*blas.handle(), exact_sums) }
+            .result()
+            .map_err(|error| failed("cuBLAS", error))?;
         let most = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let fast_memory = context.attribute(most).map_err(|error| failed("the card", error))?;
         let name = context.name().map_err(|error| failed("the card", error))?;

@@ -59,7 +59,10 @@ mod tests {
         shared.keep("b", 2, 4);
         assert_eq!((shared.get(&"a"), shared.get(&"c")), (Some(1), None));
         shared.keep("c", 3, 5);
-        assert_eq!((shared.get(&"a"), shared.get(&"b"), shared.get(&"c")), (None, Some(2), Some(3)));
+        assert_eq!(
+            (shared.get(&"a"), shared.get(&"b"), shared.get(&"c")),
+            (None, Some(2), Some(3))
+        );
         shared.keep("d", 4, 50);
         assert_eq!((shared.len(), shared.get(&"d")), (1, Some(4)));
     }

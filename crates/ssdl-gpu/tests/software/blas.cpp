@@ -42,19 +42,28 @@ void multiply(int m, int n, int k, T alpha, Factor<S> a, Factor<S> b, T beta, T 
 
 template <class T> T same(T value) { return value; }
 
-enum { TURNED = 1, SINGLE = 0, HALF = 2, SUPPORTED = 0, NOT_SUPPORTED = 15 };
+enum { TURNED = 1, SINGLE = 0, HALF = 2, SUPPORTED = 0, NOT_SUPPORTED = 15, SUMS_ARE_SINGLE = 16 };
+
+struct Handle {
+    int mode = 0;
+};
 
 }  // namespace
 
 extern "C" {
 
 int cublasCreate_v2(void **handle) {
-    *handle = new char;
+    *handle = new Handle;
     return 0;
 }
 
 int cublasDestroy_v2(void *handle) {
-    delete (char *)handle;
+    delete (Handle *)handle;
+    return 0;
+}
+
+int cublasSetMathMode(void *handle, int mode) {
+    ((Handle *)handle)->mode = mode;
     return 0;
 }
 
@@ -74,8 +83,8 @@ int cublasDgemm_v2(void *, int of_a, int of_b, int m, int n, int k, const double
     return SUPPORTED;
 }
 
-int cublasGemmEx(void *, int of_a, int of_b, int m, int n, int k, const void *alpha, const void *a, int kind_a, int lda,
-                 const void *b, int kind_b, int ldb, const void *beta, void *c, int kind_c, int ldc, int, int) {
+int cublasGemmEx(void *handle, int of_a, int of_b, int m, int n, int k, const void *alpha, const void *a, int kind_a,
+                 int lda, const void *b, int kind_b, int ldb, const void *beta, void *c, int kind_c, int ldc, int, int) {
     if (kind_a != HALF || kind_b != HALF || (kind_c != SINGLE && kind_c != HALF)) return NOT_SUPPORTED;
     Factor<uint16_t> left{(const uint16_t *)a, of_a == TURNED, lda}, right{(const uint16_t *)b, of_b == TURNED, ldb};
     float one = *(const float *)alpha, zero = *(const float *)beta;
@@ -83,11 +92,21 @@ int cublasGemmEx(void *, int of_a, int of_b, int m, int n, int k, const void *al
         multiply<float, uint16_t>(m, n, k, one, left, right, zero, (float *)c, ldc, of_half);
         return SUPPORTED;
     }
-    if (zero != 0) return NOT_SUPPORTED;
+    if (zero != 0 || of_a != TURNED || of_b == TURNED) return NOT_SUPPORTED;
+    // Unless it is told not to, cuBLAS may take sums in several parts and round each to half precision: so does this one.
+    int parts = ((Handle *)handle)->mode & SUMS_ARE_SINGLE ? 1 : 8;
     std::vector<float> products((size_t)m * n);
-    multiply<float, uint16_t>(m, n, k, one, left, right, 0, products.data(), m, of_half);
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < m; i++) ((uint16_t *)c)[(size_t)j * ldc + i] = half_of(products[(size_t)j * m + i]);
+    for (int part = 0; part < parts; part++) {
+        int from = (int)((long)k * part / parts), to = (int)((long)k * (part + 1) / parts);
+        Factor<uint16_t> own{left.values + from, true, lda}, other{right.values + from, false, ldb};
+        multiply<float, uint16_t>(m, n, to - from, one, own, other, 0, products.data(), m, of_half);
+        for (int j = 0; j < n; j++) {
+            for (int i = 0; i < m; i++) {
+                uint16_t *out = (uint16_t *)c + (size_t)j * ldc + i;
+                float before = part ? of_half(*out) : 0;
+                *out = half_of(before + of_half(half_of(products[(size_t)j * m + i])));
+            }
+        }
     }
     return SUPPORTED;
 }
