@@ -25,6 +25,20 @@ pub fn text() -> Vec<Vec<u8>> {
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
+pub fn words() -> Vec<Vec<u8>> {
+    let texts = [
+        "age,job,weight,kind\n45,nurse,1,a\n,clerk,2,b\n31,nurse,,\n",
+        "age,job,kind\n45,\"a, b\",x\n?,clerk,y\n1e3,NA,\n,,\n",
+        "?,nurse,x\n45,clerk,y\n31,nurse,x\n",
+        "Rom;1,5;2\nBari;9,5;3\n",
+        "\u{feff}größe\tort\r\n1\tKöln\r\n1.200,00\t\r\n",
+        "yes no\nno yes\n",
+        "1 x\n2 y\n",
+        ",,\n,,\n",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
 pub fn npy() -> Vec<Vec<u8>> {
     vec![
         fixture!("samples_little_f8.npy"),

@@ -44,6 +44,7 @@ pub fn all() -> Vec<Target> {
         target("csv", |input| table(input, Format::Csv), seeds::text),
         target("tsv", |input| table(input, Format::Tsv), seeds::text),
         target("text", |input| table(input, Format::Text), seeds::text),
+        target("words", words, seeds::words),
         target("npy", |input| table(input, Format::Npy), seeds::npy),
         target("npz", |input| table(input, Format::Npz), seeds::npz),
         target("idx", |input| table(input, Format::Idx), seeds::idx),
@@ -81,6 +82,43 @@ fn table(input: &[u8], format: Format) -> bool {
     shown(labels.err());
     shown(found.err());
     samples
+}
+
+/// A table with words and gaps, and then the same file as samples to predict, read as the first reading says.
+fn words(input: &[u8]) -> bool {
+    let chosen = input.len() % 4;
+    let options = ReadOptions {
+        format: Some([Format::Csv, Format::Csv, Format::Tsv, Format::Text][chosen]),
+        label_column: [Some(Column::Name("kind".into())), Some(Column::Index(-1)), None, None]
+            [chosen]
+            .clone(),
+        weight_column: (chosen == 0).then(|| "weight".to_owned()),
+        header: if input.len().is_multiple_of(7) { Some(true) } else { None },
+        words: chosen != 1,
+        fill_gaps: !input.len().is_multiple_of(3),
+        ..ReadOptions::default()
+    };
+    let first = match read_bytes("input", input.to_vec(), &options) {
+        Ok(first) => first,
+        Err(error) => {
+            shown(Some(error));
+            return false;
+        }
+    };
+    let width = first.features.rows();
+    let known = ReadOptions {
+        n_features: Some(width),
+        feature_names: first.feature_names.clone(),
+        columns: first.columns.clone(),
+        label_optional: true,
+        weight_column: None,
+        ..options
+    };
+    match read_bytes("input", input.to_vec(), &known) {
+        Ok(again) => assert_eq!(again.features.rows(), width, "other features"),
+        Err(error) => shown(Some(error)),
+    }
+    first.samples::<f32>().is_ok()
 }
 
 fn packed(input: &[u8]) -> bool {
