@@ -19,7 +19,6 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 use args::{Cli, Command};
-use clap::Parser;
 use failure::{Failure, Outcome};
 
 /// Runs the program with the words of a command line, its own name first; gives back the exit code.
@@ -35,7 +34,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
 }
 
 fn start() -> u8 {
-    let outcome = match Cli::try_parse_from(args::words()) {
+    let outcome = match args::parse(args::words()) {
         Ok(cli) => obey(&cli),
         Err(error) => refuse(&error),
     };

@@ -1,9 +1,9 @@
-//! Run-time choice of the widest vector instructions the processor has.
+//! Run-time choice of vector instructions: AVX2 where the processor has it; 512-bit ones were slower.
 
-/// Runs `work` compiled for the widest instruction set that this processor offers.
+/// Runs `work` compiled for the instruction set that suits this processor.
 ///
 /// Plain loops inside (when they are inlined: mark the closure and what it calls
-/// `#[inline(always)]`) are vectorised for it, so one binary serves every machine at full width.
+/// `#[inline(always)]`) are vectorised for it, so one binary serves every machine.
 #[inline(always)]
 pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)

@@ -11,9 +11,9 @@ use super::values::{column, formats, image};
 /// Label samples on a page in the browser while a model learns from every answer
 #[derive(Args)]
 #[command(after_help = "\
-Prints an address and opens it. Every answer stands in a journal beside the labels
-(labels.journal.jsonl) before the page says it is saved; run the command again to
-go on. Ctrl-C ends the server and writes the labels. DATA is never changed.
+Prints an address and opens it. Every answer stands in a journal beside the
+labels (labels.journal.jsonl) before the page says it is saved; run the command
+again to go on. Ctrl-C ends the server and writes the labels. DATA is never changed.
 
 With --listen others can label, too: each of --people gets an address of their
 own. Whoever has an address can label; the connection is not encrypted.
@@ -24,7 +24,8 @@ Examples:
   ssdl label digits.npy --image 28x28 --labels digits.csv --model digits.ssdl
   ssdl label rows.csv --label-column kind --labels kinds.csv
   ssdl label photos/ --listen 0.0.0.0:8080 --people ada,ben --overlap 0.1
-  ssdl fit photos/ --image 32x32 --labels photos.journal.jsonl --model photos.ssdl")]
+  ssdl fit photos/ --image 32x32 --labels photos.journal.jsonl \\
+      --model photos.ssdl")]
 pub struct Label {
     /// Samples, as `ssdl fit` takes them, or a folder of images of any size
     #[arg(required_unless_present = "demo", conflicts_with = "demo")]

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use ssdl::samples::weights::ClassWeight;
 use ssdl_data::{Column, Format};
 
@@ -103,8 +103,8 @@ pub struct Data {
     /// Column of DATA with the labels: name or position (0 is first, -1 last)
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = column)]
     pub label_column: Option<Column>,
-    /// Column of DATA that says how much each sample counts: its name; not a feature.
-    /// Samples of weight 0 are left out of a fit
+    /// Name of the column of DATA with the weight of each sample; it is no feature.
+    /// A fit leaves out samples of weight 0
     #[arg(long, value_name = "NAME")]
     pub weight_column: Option<String>,
     /// Column of DATA that is no feature, such as the number of a row: name or position;
@@ -121,7 +121,8 @@ pub struct Data {
     #[arg(long)]
     pub words: bool,
     /// Fill gaps among the numbers of a text table (empty cells, NA, N/A, nan, null, ?)
-    /// with the median of their column. The model fills those of new samples alike
+    /// with the median of their column. The model fills gaps in new samples with the
+    /// same values
     #[arg(long)]
     pub fill_gaps: bool,
     /// Whether the first line of a text file is a header [default: guessed]
@@ -141,8 +142,8 @@ pub struct Data {
 #[command(after_help = "\
 Labels come from --labels, --label-column, DATA itself (npz, mat, safetensors)
 or the sub-folders of a folder of images. Ctrl-C (or SIGTERM) before the first
-iteration ends the fit at once and saves nothing; from then on it stops after the
-current step and saves the model so far. The exit code is 1. A second Ctrl-C
+iteration ends the fit at once and saves nothing; from then on it stops after
+the current step and saves the model so far. The exit code is 1. A second Ctrl-C
 quits at once and saves nothing.
 
 Examples:
@@ -160,7 +161,7 @@ pub struct Fit {
     /// File to save the model in
     #[arg(long, value_name = "FILE")]
     pub model: PathBuf,
-    /// Method; see `ssdl methods`
+    /// Method; see `ssdl methods`. `auto` is the first choice on a table
     #[arg(long, value_name = "NAME", default_value = "ssdl-ga")]
     pub method: String,
     /// Set a knob of the method; may be given several times
@@ -200,7 +201,8 @@ pub struct Fit {
     /// a folder are resized to it [default: as stored in DATA]
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = image)]
     pub image: Option<[usize; 2]>,
-    /// Whether probabilities are calibrated, by three more fits with labels hidden
+    /// Whether probabilities are calibrated, by three more fits with labels hidden;
+    /// `no` is several times as fast
     #[arg(long, value_name = "yes|no", default_value = "yes", hide_possible_values = true)]
     pub calibrate: Answer,
 }
@@ -279,9 +281,10 @@ pub struct Atoms {
 /// Describe the graph between samples
 #[derive(Args)]
 #[command(after_help = "\
-Labels are optional; with labels, the share of edges between samples of the same
-class is shown too. Knobs: graph (lle, heat, threshold, learnt), n_neighbors,
-width, percentile, smoothness, normalise_trace.
+Labels are optional; with labels, the share of edges between samples of the
+same class is shown too. Knobs: graph (lle, heat, threshold, learnt or
+expressive), n_neighbors, neighbours, width, percentile, smoothness,
+self_sparsity, normalise_trace.
 
 Examples:
   ssdl graph flowers.csv --label-column kind
@@ -394,6 +397,20 @@ pub const COMMANDS: [&str; 12] = [
     "licences",
 ];
 
+/// The command line as a user writes it, or why it is wrong.
+pub fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
+}
+
+/// Predictions read samples as the model says: what they refuse is not in their help.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("predict", |predict| {
+        ["words", "fill_gaps"]
+            .into_iter()
+            .fold(predict, |predict, name| predict.mut_arg(name, |option| option.hide(true)))
+    })
+}
+
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Keeps the command line; the first one counts.
@@ -446,11 +463,10 @@ pub fn in_one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
         let names: Vec<String> =
             Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
         assert_eq!(names, COMMANDS);

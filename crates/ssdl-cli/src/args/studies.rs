@@ -63,11 +63,12 @@ pub struct Experiment {
 #[derive(Args)]
 #[command(after_help = "\
 Cross-validation on the labels: the labels of one fold at a time are hidden, the
-samples stay; the score is the share of hidden labels predicted correctly. All
-settings see a few folds, the best of them all folds. Knobs are changed only if
-they beat the initial ones by two standard errors. They are printed as TOML and
-written to --out; use them with `ssdl fit --knobs FILE`. Knobs given with --set
-and a preparation given with --prepare are not searched.
+samples stay; the score is the share of hidden labels predicted correctly. Each
+stage tries every setting on a few folds, then the best quarter of them on all.
+Knobs are changed only if they beat the initial ones by two standard errors.
+They are printed as TOML and written to --out; use them with `ssdl fit --knobs
+FILE`. Knobs given with --set and a preparation given with --prepare are not
+searched.
 
 Example:
   ssdl tune digits.csv --label-column label --fits 100 --out knobs.toml

@@ -1,4 +1,4 @@
-//! A choice among methods by labels hidden from them: the weighted mean of those that foretell them.
+//! A choice among methods by labels hidden from them: the weighted mean of those that predict them.
 //!
 //! SSDL-GA is strong where neighbours share their class, a linear classifier where classes are
 //! halves of space, label spreading where they are clouds of any shape, trees where single features act by
@@ -32,7 +32,7 @@ crate::knobs! {
 const DESCRIPTION: Description = Description {
     name: "auto",
     class: "AutoSSDL",
-    title: "The mean of the methods that foretell hidden labels",
+    title: "Weighted mean of several methods, by how well they predict hidden labels",
     reference: "stacked generalisation, Wolpert (1992)",
     link: "https://doi.org/10.1016/S0893-6080(05)80023-1",
     objective: r"\max_{w\ge0,\,\sum_mw_m=1}\ \sum_{i\text{ hidden}}\log\sum_mw_m\,p_m(y_i\mid x_i)",
@@ -40,7 +40,8 @@ const DESCRIPTION: Description = Description {
     summary: "SSDL-GA, logistic regression, label spreading, a random forest and least \
 squares with a Gaussian kernel are fitted with labels hidden in turn. \
 Their calibrated probabilities for the hidden samples give each a weight, and those with a weight decide \
-together. The safest choice for samples of which nothing is known; about six times the time of SSDL-GA.",
+together. The best first choice for samples of which nothing is known; one to three \
+times the time of a calibrated fit of SSDL-GA.",
     coding: "none",
     published: &[],
     ..ssdl_ga::DESCRIPTION
