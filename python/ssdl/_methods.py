@@ -208,7 +208,7 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 
     See Also
     --------
-    AutoSSDL : The mean of the methods that foretell hidden labels.
+    AutoSSDL : Weighted mean of several methods, by how well they predict hidden labels.
     USSDL : Adaptively unified semi-supervised dictionary learning with active points.
     GraphSC : Graph-regularised sparse coding with a linear SVM on the codes.
     LabelSpreading : Quick; always worth comparing.
@@ -399,12 +399,13 @@ class SSDLGA(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
 
 
 class AutoSSDL(TakesGraph, FewLabelClassifier):  # type: ignore[misc]
-    r"""The mean of the methods that foretell hidden labels.
+    r"""Weighted mean of several methods, by how well they predict hidden labels.
 
     SSDL-GA, logistic regression, label spreading, a random forest and least squares with a
     Gaussian kernel are fitted with labels hidden in turn. Their calibrated probabilities for the
-    hidden samples give each a weight, and those with a weight decide together. The safest choice
-    for samples of which nothing is known; about six times the time of SSDL-GA.
+    hidden samples give each a weight, and those with a weight decide together. The best first
+    choice for samples of which nothing is known; one to three times the time of a calibrated fit
+    of SSDL-GA.
 
     .. math::
 
@@ -667,7 +668,7 @@ class USSDL(DictionaryClassifier):
     See Also
     --------
     SSDLGA : Semi-supervised dictionary learning with graph regularisation and active points.
-    AutoSSDL : The mean of the methods that foretell hidden labels.
+    AutoSSDL : Weighted mean of several methods, by how well they predict hidden labels.
     GraphSC : Graph-regularised sparse coding with a linear SVM on the codes.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.
@@ -960,7 +961,7 @@ class GraphSC(TakesGraph, DictionaryClassifier):  # type: ignore[misc]
     See Also
     --------
     SSDLGA : Semi-supervised dictionary learning with graph regularisation and active points.
-    AutoSSDL : The mean of the methods that foretell hidden labels.
+    AutoSSDL : Weighted mean of several methods, by how well they predict hidden labels.
     USSDL : Adaptively unified semi-supervised dictionary learning with active points.
     LabelSpreading : Quick; always worth comparing.
     model_selection.FewLabelSearch : Chooses parameters by labels that are hidden in turn.

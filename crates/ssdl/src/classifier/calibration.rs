@@ -8,7 +8,7 @@
 //! $$\min_{t,\varepsilon}\ -\sum_{i\text{ hidden}}\log p_{y_i}(x_i)
 //! +\frac{(\log t-\log t_0)^2}{2\sigma^2}.$$
 //!
-//! A dozen hidden labels that are all foretold would fit any steep slope, and a few that are not none at
+//! A dozen hidden labels that are all predicted right would fit any steep slope, and a few that are not none at
 //! all; scores in units of their spread, though, deserve much the same slope on any data, which is what
 //! the second term says. With many labels it counts for nothing.
 //!
@@ -157,7 +157,7 @@ impl Calibration {
         if n == 0 || logits.rows() < 2 {
             return Self::unknown();
         }
-        // A few labels that are all foretold do not prove certainty.
+        // A few labels that are all predicted right do not prove certainty.
         let least = 1.0 / (2.0 * (n as f64 + 1.0));
         let mut best = (f64::INFINITY, Self::unknown());
         let mut p = vec![0.0; logits.rows()];
@@ -333,7 +333,7 @@ mod tests {
             let truth: Vec<usize> = (0..n).map(|j| j % 2).collect();
             Calibration::fit(&logits, &truth, expected).slope.expect("fitted")
         };
-        // All foretold, or none: six labels leave both within reach of what is expected.
+        // All right, or none: six labels leave both within reach of what is expected.
         assert!(slope(6, true) < 3.0 * expected.slope && slope(6, true) >= 0.8 * expected.slope);
         assert!(slope(6, false) < expected.slope);
         assert!(slope(600, false) < 0.5 * slope(6, false));
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn probabilities_of_unlabelled_samples_are_drawn_to_the_agreement() {
-        // Six labels, five of them foretold.
+        // Six labels, five of them right.
         let logits = Matrix::from_fn(2, 6, |c, j| if c == j % 2 { 1.0 } else { -1.0 });
         let truth = [0, 1, 0, 1, 0, 0];
         let top = |open: Option<&Unlabelled>, n: usize| {

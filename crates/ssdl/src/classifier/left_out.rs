@@ -1,4 +1,4 @@
-//! How well labels foretell each other: ridge classifiers that have not seen the label they predict.
+//! How well labels predict each other: ridge classifiers that have not seen the label they predict.
 //!
 //! For ridge regression, leaving a sample out needs no second fit: with $K=\tilde A^\top\tilde A$ and
 //! $\alpha=(K+\rho I)^{-1}Y$, the error at sample $i$ of the classifier fitted to all others is
@@ -19,12 +19,12 @@ pub struct LeftOut {
     pub strength: f64,
     /// Mean squared error of the scores, classes counting alike.
     pub error: f64,
-    /// How much better than chance the classes are foretold, 0 to 1, classes counting alike.
+    /// How much better than chance the classes are predicted, 0 to 1, classes counting alike.
     pub skill: f64,
-    /// Whether each label was foretold.
+    /// Whether each label was predicted right.
     pub right: Vec<bool>,
     /// The labels of each class (column) that were taken for each class (row), $C\times C$. A class with a single
-    /// label has none here: nothing is left to foretell it from.
+    /// label has none here: nothing is left to predict it from.
     pub confusion: Matrix<f64>,
 }
 
@@ -39,9 +39,9 @@ impl LeftOut {
 /// What the nearest other sample gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestLeftOut {
-    /// How much better than chance the classes are foretold, 0 to 1, classes counting alike.
+    /// How much better than chance the classes are predicted, 0 to 1, classes counting alike.
     pub skill: f64,
-    /// Whether each label was foretold.
+    /// Whether each label was predicted right.
     pub right: Vec<bool>,
 }
 

@@ -85,7 +85,7 @@ enum SavedRule {
 pub fn mixture_weights(of_truth: &[Option<Vec<f64>>]) -> Vec<f64> {
     let n_members = of_truth.len();
     let n = of_truth.iter().flatten().next().map_or(0, Vec::len);
-    // One that could not be fitted is as one that never foretells a label, and never alive.
+    // One that could not be fitted is as one that never predicts a label, and never alive.
     let able: Vec<bool> = of_truth.iter().map(Option::is_some).collect();
     let none = vec![0.0; n];
     let of_truth: Vec<&Vec<f64>> = of_truth.iter().map(|p| p.as_ref().unwrap_or(&none)).collect();

@@ -1,9 +1,9 @@
-//! What the labels foretell: the numbers behind knobs that are left to the samples.
+//! What the labels predict: the numbers behind knobs that are left to the samples.
 //!
-//! Each label is foretold from the others, by ridge classifiers and by the nearest sample, in closed
+//! Each label is predicted from the others, by ridge classifiers and by the nearest sample, in closed
 //! form. Where neighbours do as well as a linear classifier, the shape of the data says something
 //! about the classes: votes count, and the paper's ridge is right. Where they do much worse, votes
-//! would only repeat mistakes, and the ridge is the one that foretells labels best.
+//! would only repeat mistakes, and the ridge is the one that predicts labels best.
 
 use super::left_out::{LeftOut, NearestLeftOut, left_out, nearest_left_out};
 use super::recount::{as_drawn, favours, recounted};
@@ -16,14 +16,14 @@ use crate::{Real, Result};
 
 /// Unlabelled samples together count at most as much as this many times the labels.
 const MAX_RATIO: f64 = 4.0;
-/// Votes do not count where neighbours foretell labels worse than a linear classifier by this much.
+/// Votes do not count where neighbours predict labels worse than a linear classifier by this much.
 const DISTRUST: f64 = 0.2;
 /// Spread of the shares, as a logarithm, that a classifier which is always wrong would add to them.
 const BLUR: f64 = 0.8;
 /// Multiples of the paper's ρ that `auto` chooses among.
 const MULTIPLES: [f64; 5] = [1.0, 3.0, 10.0, 30.0, 100.0];
 
-/// Skills from which on labels are foretold well, and up to which they are noisy.
+/// Skills from which on labels are predicted well, and up to which they are noisy.
 const SKILLS: (f64, f64) = (0.75, 0.5);
 
 /// Unlabelled samples whose scores are computed at once.
@@ -42,7 +42,7 @@ pub struct Outlook {
     pub balance: f64,
     /// How far the finished classifier leans on a linear one of the samples, 0 to 1.
     pub lean: f64,
-    /// The ridge with which that one foretells labels best.
+    /// The ridge with which that one predicts labels best.
     pub linear_strength: f64,
 }
 
@@ -130,8 +130,8 @@ impl Outlook {
     }
 }
 
-/// By how many deviations of what a fair coin would do the first foretells more labels than the second (McNemar
-/// 1947), counting those that one of them alone foretells.
+/// By how many deviations of what a fair coin would do the first predicts more labels than the second (McNemar
+/// 1947), counting those that one of them alone predicts.
 fn ahead(first: &[bool], second: &[bool]) -> f64 {
     let alone = |a: &[bool], b: &[bool]| a.iter().zip(b).filter(|&(a, b)| *a && !*b).count() as f64;
     let (first_alone, second_alone) = (alone(first, second), alone(second, first));
@@ -139,7 +139,7 @@ fn ahead(first: &[bool], second: &[bool]) -> f64 {
 }
 
 /// How far to lean on a linear classifier: the farther it is ahead of neighbours, from one deviation behind to one ahead;
-/// where labels outnumber its features, which then tell it well, or are badly foretold by all, for then there is noise
+/// where labels outnumber its features, which then tell it well, or are badly predicted by all, for then there is noise
 /// that a classifier of codes would learn.
 fn leaning(linear: &LeftOut, near: &NearestLeftOut, labels_per_feature: f64) -> f64 {
     let (clear, noisy) = SKILLS;
@@ -148,7 +148,7 @@ fn leaning(linear: &LeftOut, near: &NearestLeftOut, labels_per_feature: f64) -> 
     reason * f64::midpoint(ahead(&linear.right, &near.right), 1.0).clamp(0.0, 1.0)
 }
 
-/// The weight of a vote where neighbours foretell labels as well as a linear classifier.
+/// The weight of a vote where neighbours predict labels as well as a linear classifier.
 fn vote_by_counts(all: usize, labelled: usize) -> f64 {
     let open = (all as f64 - labelled as f64).max(1.0);
     (MAX_RATIO * labelled as f64 / open).min(1.0)
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn only_labels_that_one_alone_foretells_tell_which_is_ahead() {
+    fn only_labels_that_one_alone_predicts_tell_which_is_ahead() {
         let (linear, near) = ([true, true, true, false, true], [true, false, false, false, false]);
         assert!((ahead(&linear, &near) - 3.0_f64.sqrt()).abs() < 1e-12);
         assert!((ahead(&linear, &near) + ahead(&near, &linear)).abs() < 1e-12);

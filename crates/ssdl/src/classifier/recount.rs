@@ -11,7 +11,7 @@ use crate::matrix::{Matrix, inner, symmetric_eigen};
 
 /// Labels whose worth the errors of all classes together have when those of one class are judged.
 const POOLED: f64 = 10.0;
-/// Labels that are presumed to be foretold beside those that were: errors are believed as far as labels prove them.
+/// Labels that are presumed to be predicted right beside those that were: errors are believed as far as labels prove them.
 const PRESUMED: f64 = 20.0;
 /// How many of these make the errors of a class as certain as labels of its own would: classes differ.
 const CERTAIN: f64 = 5.0;
@@ -115,7 +115,7 @@ struct Recount {
 }
 
 impl Recount {
-    /// `None` where there are no votes, a single class, or no label that was foretold.
+    /// `None` where there are no votes, a single class, or no label that was predicted right.
     fn new(votes: &[f64], confusion: &Matrix<f64>, present: &[usize]) -> Option<Self> {
         let n = present.len();
         let n_votes: f64 = present.iter().map(|&class| votes[class]).sum();
@@ -247,7 +247,7 @@ fn mean_factors(gains: &[f64], open: &[f64], even: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Of each class, `n` labels of which `right` were foretold; the others went to the next class.
+    /// Of each class, `n` labels of which `right` were predicted right; the others went to the next class.
     fn confusion(n_classes: usize, n: f64, right: f64) -> Matrix<f64> {
         Matrix::from_fn(n_classes, n_classes, |k, c| match (k + n_classes - c) % n_classes {
             0 => right,
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn many_labels_undo_the_errors() {
-        // Shares 0.8 and 0.2, with 80 and 90 per cent foretold, give 66 votes of 100.
+        // Shares 0.8 and 0.2, with 80 and 90 per cent right, give 66 votes of 100.
         let taken = Matrix::from_fn(2, 2, |k, c| [[160.0, 40.0], [20.0, 180.0]][c][k]);
         let shares = recounted(&[6600.0, 3400.0], &taken, &[200, 200]);
         assert!((shares[0] - 0.8).abs() < 0.02, "{shares:?}");
@@ -306,7 +306,7 @@ mod tests {
             let most = (1200.0 / (1200.0 + 1000.0 * (n_classes - 1) as f64) - even).abs();
             assert!(shares.iter().all(|share| (share - even).abs() < 0.7 * most), "{shares:?}");
         }
-        // A single label of each class cannot be foretold, so nothing is known of the errors.
+        // A single label of each class cannot be predicted, so nothing is known of the errors.
         let shares = recounted(&[90.0, 10.0], &Matrix::zeros(2, 2), &[1, 1]);
         assert_eq!(shares, [0.5, 0.5]);
     }

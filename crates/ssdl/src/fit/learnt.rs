@@ -132,7 +132,7 @@ pub struct Learnt<T> {
 pub struct Compared {
     /// Its name.
     pub method: String,
-    /// Share of the hidden labels that it foretold; `None` if none could be hidden.
+    /// Share of the hidden labels that it predicted right; `None` if none could be hidden.
     pub accuracy: Option<f64>,
     /// Mean of minus the logarithm of the probability of each hidden label.
     pub log_loss: Option<f64>,

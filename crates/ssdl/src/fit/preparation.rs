@@ -1,6 +1,6 @@
-//! Which preparation: the one with which labels foretell each other best.
+//! Which preparation: the one with which labels predict each other best.
 //!
-//! Each candidate is fitted to some of the samples; then every label is foretold from the other
+//! Each candidate is fitted to some of the samples; then every label is predicted from the other
 //! labels, by a ridge classifier and by the nearest sample, whichever does better. The first candidate
 //! stays unless another gains more labels than chance would give it.
 
@@ -31,11 +31,11 @@ pub fn choose<T: Real>(
 ) -> Vec<StepChoice> {
     let (some, labels) = some_samples(features, labels, seed);
     let candidates = candidates(&some, image);
-    let foretold = |steps: &Vec<StepChoice>| {
+    let predicted = |steps: &Vec<StepChoice>| {
         let (_, prepared) = Pipeline::fit(steps, some.clone(), image, seed).ok()?;
-        rightly_foretold(&prepared, &labels)
+        rightly_predicted(&prepared, &labels)
     };
-    let mut all = candidates.iter().map(|steps| (steps, foretold(steps)));
+    let mut all = candidates.iter().map(|steps| (steps, predicted(steps)));
     let Some((mut best, mut right)) = all.next() else { return Vec::new() };
     for (steps, found) in all {
         let Some(found) = found else { continue };
@@ -51,7 +51,7 @@ pub fn choose<T: Real>(
     best.clone()
 }
 
-/// Whether the second foretells more labels than the first beyond chance: labels gained and lost are
+/// Whether the second predicts more labels than the first beyond chance: labels gained and lost are
 /// like throws of a coin.
 fn gains(first: &[bool], second: &[bool]) -> bool {
     let pairs = || first.iter().zip(second);
@@ -60,8 +60,8 @@ fn gains(first: &[bool], second: &[bool]) -> bool {
     gained - lost > (gained + lost).sqrt()
 }
 
-/// Whether each label is foretold by the others, by whichever of two simple rules does better.
-fn rightly_foretold<T: Real>(samples: &Matrix<T>, labels: &Labels) -> Option<Vec<bool>> {
+/// Whether each label is predicted by the others, by whichever of two simple rules does better.
+fn rightly_predicted<T: Real>(samples: &Matrix<T>, labels: &Labels) -> Option<Vec<bool>> {
     let known = samples.select_columns(&labels.labelled());
     let (classes, n_classes) = (labels.known_classes(), labels.classes().len());
     let seen = left_out(&known, &classes, n_classes, &STRENGTHS);

@@ -5,7 +5,7 @@
 //! thresholds, a Gaussian kernel where distances to labelled samples tell. Which of these holds is seen on labels that are hidden in turn, from the same cold start for all.
 
 use super::any::AnyLearner;
-use super::hidden::{Foretold, Hidden, fewer, some_open};
+use super::hidden::{Hidden, Predicted, fewer, some_open};
 use super::kernel::KernelRidge;
 use super::logistic::Logistic;
 use super::{Description, Forest, LabelSpreading, Learner, SsdlGa, ssdl_ga};
@@ -130,7 +130,7 @@ struct Trial {
     of_truth: Vec<f64>,
     /// For each fit with hidden labels, the probabilities of the same unlabelled samples.
     open: Vec<Matrix<f64>>,
-    /// Share of the hidden labels that were foretold.
+    /// Share of the hidden labels that were predicted right.
     accuracy: Option<f64>,
 }
 
@@ -158,7 +158,7 @@ fn tried<T: Real>(
             accuracy: None,
         }));
     };
-    let Foretold { hidden: logits, mut open } = match hidden.logits(method, given, turns) {
+    let Predicted { hidden: logits, mut open } = match hidden.logits(method, given, turns) {
         Ok(found) => found,
         // A given graph may be of a kind that this one cannot use; where a system has no solution, others may have one.
         Err(Error::Graph(_) | Error::Diverged { .. }) => return Ok(None),

@@ -68,7 +68,7 @@ impl Hidden {
         method: &dyn AnyLearner<T>,
         given: &Given<'_, T>,
         turns: &mut Turns<'_>,
-    ) -> Result<Foretold> {
+    ) -> Result<Predicted> {
         let mut all = Matrix::zeros(given.labels.classes().len(), self.places.len());
         let mut open = Vec::with_capacity(self.folds);
         for fold in 0..self.folds {
@@ -103,12 +103,12 @@ impl Hidden {
                 all.column_mut(at).iter_mut().zip(found).for_each(|(out, z)| *out = z);
             }
         }
-        Ok(Foretold { hidden: all, open })
+        Ok(Predicted { hidden: all, open })
     }
 }
 
 /// What fits with hidden labels make of samples.
-pub(super) struct Foretold {
+pub(super) struct Predicted {
     /// Logits of the hidden samples ($C\times M$), in the order of [`Hidden::places`], each from the fit
     /// that did not see its label.
     pub hidden: Matrix<f64>,
@@ -164,7 +164,7 @@ pub(super) fn calibrate<T: Real>(
         return Ok(Calibration::unknown());
     };
     match hidden.logits(method, given, turns) {
-        Ok(Foretold { hidden: logits, .. }) => {
+        Ok(Predicted { hidden: logits, .. }) => {
             let expected = Expected::of_scores(logits.rows());
             let truth = hidden.truth(&given.labels);
             guessing(&logits, &truth).iter().for_each(|sentence| turns.notice(sentence));

@@ -3,7 +3,7 @@
 //! $$s_c(x)=b_c+\sum_j\alpha_{jc}\,e^{-\lVert x-x_j\rVert^2/2h^2},\qquad
 //! \min\ \sum_jw_j\bigl(s_c(x_j)-y_{jc}\bigr)^2+\lambda\lVert s_c\rVert_K^2,$$
 //!
-//! with $y_{jc}=\pm1$ and all classes counting alike. The width $h$ and the ridge λ are those with which labels foretell
+//! with $y_{jc}=\pm1$ and all classes counting alike. The width $h$ and the ridge λ are those with which labels predict
 //! each other: for least squares, what the fit without one sample says of it follows from the fit with it,
 //! $y_j-\alpha_j/P_{jj}$, $P$ the matrix that takes $y$ to α. Distances need the length that a preparation takes
 //! from a sample, so it is given back, as for [`Forest`](super::Forest).

@@ -112,7 +112,7 @@ impl Problem {
         matrix.columns_mut().for_each(scale);
     }
 
-    /// The width and the ridge with which labels that are left out are foretold best, by their probability. Accuracy
+    /// The width and the ridge with which labels that are left out are predicted best, by their probability. Accuracy
     /// says less of a few labels, and squares punish scores that are beyond their target.
     pub fn choose(&self) -> Option<(f64, f64)> {
         let (median, sides) = (self.median(), self.sides());

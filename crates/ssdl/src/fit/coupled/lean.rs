@@ -6,7 +6,7 @@
 //! atoms than features where features are few, and a few noisy labels then say more about $V$ than about $W$.
 //!
 //! Paper: the last term of the objective (μ) draws the classifier to zero. So it does here, too, until the codes are
-//! finished, and to the end where neighbours foretell labels better than a linear classifier, where `ridge` is given,
+//! finished, and to the end where neighbours predict labels better than a linear classifier, where `ridge` is given,
 //! and with `voting=paper`.
 
 use super::{Alternation, Coupled};
