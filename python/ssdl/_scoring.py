@@ -208,10 +208,14 @@ def last_step(estimator: Any) -> Any:
 
 
 def marker_of(estimator: object) -> object:
-    """The estimator's marker of unlabelled samples, if it has one."""
+    """The marker of unlabelled samples: its own, that of its folds, or of the estimator inside."""
     estimator = last_step(estimator)
+    for place in (estimator, getattr(estimator, "cv", None)):
+        marker: object = getattr(place, "unlabeled", None)
+        if marker is not None:
+            return marker
     inner = getattr(estimator, "estimator", None)
-    return marker_of(inner) if inner is not None else getattr(estimator, "unlabeled", None)
+    return None if inner is None else marker_of(inner)
 
 
 def takes_unlabeled(estimator: object) -> bool:

@@ -147,7 +147,8 @@ class SelfTrainingAround(Around):
     max_rounds : int, default=10
         Maximum number of rounds.
     unlabeled : object, default=None
-        Marker of unlabelled samples; by default -1, unless there is only one other class.
+        Marker of unlabelled samples; by default that of the estimator, or else -1, unless there is
+        only one other class.
 
     Attributes
     ----------

@@ -135,6 +135,36 @@ def test_searches_and_scores_take_them(digits):
     assert search.fit(digits["X"], digits["few"]).score(digits["new"], digits["truth"]) > 0.6
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        HiddenCalibration(BAYES, cv=2, unlabeled="?"),
+        HiddenCalibration(BAYES, cv=FewLabelSplit(2, unlabeled="?")),
+        SelfTrainingAround(BAYES, unlabeled="?"),
+        SelfTrainingAround(ssdl.Ridge(unlabeled="?")),
+        SoftVoting([("one", BAYES)], unlabeled="?"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_marker_of_the_wrapper_is_the_one_that_counts(model, digits):
+    names = np.array("zero one two three four five six seven eight nine".split(), dtype=object)
+    few = np.where(digits["few"] < 0, "?", names[digits["few"]])
+    found = cross_val_hidden(model, digits["X"], few, cv=2)
+    plain = clone(model).set_params(unlabeled=None)
+    if isinstance(model.get_params().get("cv"), FewLabelSplit):
+        plain.set_params(cv=2)
+    elif isinstance(model.get_params().get("estimator"), ssdl.Ridge):
+        plain.set_params(estimator=ssdl.Ridge())
+    none = np.where(few == "?", None, few)
+    np.testing.assert_array_equal(found, cross_val_hidden(plain, digits["X"], none, cv=2))
+    fitted = clone(model).fit(digits["X"], few)
+    assert set(fitted.classes_) == set(names)
+    assert fitted.score(digits["X"][:60], few[:60]) == fitted.score(digits["X"], few)
+    outer = HiddenCalibration(model, cv=2).fit(digits["X"], few)
+    assert set(outer.classes_) == set(names)
+    assert outer.score(digits["new"], names[digits["truth"]]) > 0.6
+
+
 def test_mistakes_are_named(digits):
     with pytest.raises(ValueError, match="there is none"):
         SoftVoting([]).fit(digits["X"], digits["few"])
