@@ -254,7 +254,9 @@ def held_out(estimator: Any, new: Any, rows: Whole) -> HeldOut:
     `new` are the samples of the rows.
     """
     last = last_step(estimator)
-    predicted, shares = getattr(last, "transduction_", None), None
+    # A fit on the labelled rows alone counts its samples otherwise.
+    took_all = takes_unlabeled(estimator)
+    predicted, shares = getattr(last, "transduction_", None) if took_all else None, None
     if predicted is not None:
         predicted = np.asarray(predicted)[rows]
         # scikit-learn's self-training leaves rows unlabelled that it was never sure of.

@@ -60,6 +60,8 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
     cv_results_: dict[str, Any]
     n_splits_: int
     refit_time_: float
+    # The estimator sees every label as it was given, markers of unlabelled samples included.
+    _passes_labels_on = True
 
     def fit(self, X: Samples, y: Labels, **fit_params: Any) -> Self:
         """Score candidates, and fit the best one with all labels.

@@ -157,8 +157,8 @@ def cross_val_hidden(
     ----------
     estimator : estimator
         Any classifier; of a pipeline, the last step counts. Those of this package and of
-        ``sklearn.semi_supervised`` learn from unlabelled samples, and so does anything else with an
-        attribute ``unlabeled``, its marker.
+        ``sklearn.semi_supervised`` learn from unlabelled samples, and so do searches around them
+        and anything else with an attribute ``unlabeled``, its marker.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)

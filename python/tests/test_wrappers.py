@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.semi_supervised import LabelPropagation
 from sklearn.svm import LinearSVC
@@ -55,6 +57,23 @@ def test_calibration_lowers_the_loss(method, estimator, digits):
         )
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        BaggingClassifier(ssdl.Ridge(), n_estimators=3, random_state=0),
+        OneVsRestClassifier(ssdl.Ridge()),
+        CalibratedClassifierCV(ssdl.Ridge(), cv=2),
+    ],
+    ids=lambda around: type(around).__name__,
+)
+def test_ensembles_that_renumber_classes_get_the_labelled_samples(around, digits):
+    assert not takes_unlabeled(around)
+    assert cross_val_hidden(around, digits["X"], digits["few"], cv=2).mean() > 0.6
+    tuned = FewLabelSearch(around, {}, cv=2).fit(digits["X"], digits["few"])
+    assert tuned.classes_.tolist() == list(range(10))
+    assert -1 not in HiddenCalibration(around, cv=2).fit(digits["X"], digits["few"]).classes_
+
+
 def test_the_temperature_is_the_best_one(digits):
     model = HiddenCalibration(BAYES, cv=3).fit(digits["X"], digits["few"])
 
@@ -85,6 +104,7 @@ def test_unlabelled_samples_reach_those_that_learn_from_them(digits, monkeypatch
     assert takes_unlabeled(ssdl.SSDLGA())
     assert takes_unlabeled(LabelPropagation())
     assert takes_unlabeled(FewLabelSearch(ssdl.Ridge(), {}))
+    assert takes_unlabeled(GridSearchCV(ssdl.Ridge(), {}))
     assert takes_unlabeled(HiddenCalibration(ssdl.Ridge()))
     assert not takes_unlabeled(BAYES)
 
