@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ssdl
 from ssdl import wrappers
+from ssdl.errors import KnobError
 from ssdl.model_selection import FewLabelSearch, FewLabelSplit, cross_val_hidden
 from ssdl.wrappers import HiddenCalibration, SelfTrainingAround, SoftVoting, takes_unlabeled
 
@@ -183,6 +184,43 @@ def test_a_marker_of_the_wrapper_is_the_one_that_counts(model, digits):
     outer = HiddenCalibration(model, cv=2).fit(digits["X"], few)
     assert set(outer.classes_) == set(names)
     assert outer.score(digits["new"], names[digits["truth"]]) > 0.6
+
+
+def test_members_have_parameters_by_name(digits):
+    model = SoftVoting([("bayes", GaussianNB()), ("near", ssdl.Nearest())])
+    model.set_params(bayes__var_smoothing=0.5, weights=[1, 3])
+    assert model.estimators[0][1].var_smoothing == 0.5
+    assert model.get_params()["bayes__var_smoothing"] == 0.5
+    assert model.get_params()["near"] is model.estimators[1][1]
+    assert set(model.get_params(deep=False)) == {"estimators", "weights", "unlabeled"}
+    with pytest.raises(ValueError, match="Invalid parameter 'other'"):
+        model.set_params(other__C=1)
+    pairs = SoftVoting((("bayes", GaussianNB()),)).set_params(bayes=ssdl.Nearest())
+    assert isinstance(pairs.estimators[0][1], ssdl.Nearest)
+    grid = {"bayes__var_smoothing": [1e-9, 0.01], "near": [ssdl.Nearest(), ssdl.Ridge()]}
+    search = FewLabelSearch(model, grid, cv=2).fit(digits["X"], digits["few"])
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert model.estimators[0][1].var_smoothing == 0.5, "a search leaves its estimator as it is"
+
+
+@pytest.mark.parametrize(
+    "estimators, words",
+    [
+        ([GaussianNB()], r"pairs of a name and a classifier, .* got GaussianNB\(\)"),
+        ([("bayes", "drop")], "pairs of a name and a classifier"),
+        ([("bayes", GaussianNB)], "pairs of a name and a classifier"),
+        ([(1, GaussianNB())], "pairs of a name and a classifier"),
+        ([("bayes", GaussianNB()), ("bayes", GaussianNB())], "not unique"),
+        ([("weights", GaussianNB())], "conflict"),
+        ([("a__b", GaussianNB())], "must not contain __"),
+    ],
+)
+def test_members_that_are_no_pairs_are_named(estimators, words, digits):
+    model = SoftVoting(estimators)
+    assert "SoftVoting" in model._repr_html_()
+    with pytest.raises(KnobError, match=f"estimators: .*{words}"):
+        model.fit(digits["X"], digits["few"])
 
 
 def test_mistakes_are_named(digits):
