@@ -70,16 +70,13 @@ class Around(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             NaN, with a warning, if no sample has a label.
         """
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return LabelledScorer(by_name("accuracy"), self._marker())(self, X, y, **weights)
-
-    def _marker(self) -> object:
-        return self.unlabeled
+        return LabelledScorer(by_name("accuracy"))(self, X, y, **weights)
 
     def _read(self, X: Any, y: Any) -> tuple[Any, _labels.Labels]:
         self._validate_params()
         rows, values = indexable(X, _labels.as_column(y))
         check_consistent_length(rows, values)
-        labels = _labels.read(values, self._marker())
+        labels = _labels.read(values, marker_of(self))
         if len(labels.classes) < 2:
             raise LabelsError(
                 f"labels: {len(labels.classes)} classes have a label; a classifier needs two"

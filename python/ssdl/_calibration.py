@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from . import _labels
 from ._around import Around, fitted_on, logits
 from ._folds import FewLabelSplit, splitter
-from ._scoring import marker_of
 from .errors import KnobError
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class HiddenCalibration(Around):
     cv : int or FewLabelSplit, default=5
         Folds of the labels; fewer if a class has fewer labels.
     unlabeled : object, default=None
-        Marker of unlabelled samples; by default that of the estimator.
+        Marker of unlabelled samples; by default that of `cv`, or else of the estimator.
     n_jobs : int or None, default=None
         Number of folds at a time; None means 1 unless joblib says otherwise, -1 all processors.
 
@@ -123,7 +122,7 @@ class HiddenCalibration(Around):
         """
         rows, labels = self._read(X, y)
         values, classes = _labels.as_column(y), labels.classes
-        folds = self.cv if isinstance(self.cv, FewLabelSplit) else self._folds()
+        folds = splitter(self.cv, self)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(_hidden_logits)(self.estimator, rows, fold, labels)
             for fold in folds.hide(values)
@@ -160,13 +159,6 @@ class HiddenCalibration(Around):
             ]
         )
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def _folds(self) -> FewLabelSplit:
-        given = splitter(self.cv, self.estimator)
-        return given if self.unlabeled is None else FewLabelSplit(self.cv, unlabeled=self.unlabeled)  # type: ignore[arg-type]
-
-    def _marker(self) -> object:
-        return marker_of(self.estimator) if self.unlabeled is None else self.unlabeled
 
     def _map(self, found: Real, truth: NDArray[np.int64]) -> None:
         """Learn from the hidden labels what a logarithm is worth."""

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._scoring import LabelledScorer
+from ._scoring import LabelledScorer, by_name, marker_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -177,10 +177,9 @@ class AnswersForBest:
         """
         best = self._best()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if self.scoring is None:
-            return float(best.score(X, y, **weights))
-        scorer = self._scorers()[self._decisive()]
-        return LabelledScorer(scorer)(best, X, y, **weights)
+        named = self.scoring is not None
+        scorer = self._scorers()[self._decisive()] if named else by_name("accuracy")
+        return LabelledScorer(scorer, marker_of(self))(best, X, y, **weights)
 
     def __getattr__(self, name: str) -> Any:
         # Only fitted attributes: a search that is being unpickled has no estimator yet.

@@ -65,12 +65,14 @@ class Explanation:
     weights: Real
 
     def __str__(self) -> str:
-        shares = dict(zip(self.classes.tolist(), self.probabilities.tolist(), strict=True))
-        text = f"{self.predicted} ({shares[self.predicted]:.1%})"
+        names = _labels._listed(self.classes)
+        first = names.index(self.predicted)
+        text = f"{self.predicted} ({self.probabilities[first]:.1%})"
         if self.second is not None:
-            text += f", then {self.second} ({shares[self.second]:.1%})"
+            share = self.probabilities[names.index(self.second)]
+            text += f", then {self.second} ({share:.1%})"
         if self.votes.shape[1]:
-            own = self.votes[:, self.classes.tolist().index(self.predicted)]
+            own = self.votes[:, first]
             named = zip(self.parts[:NAMED], own[:NAMED], strict=True)
             text += "; votes: " + ", ".join(
                 f"{self.kind} {part} ({vote:+.3g})" for part, vote in named
@@ -94,7 +96,7 @@ def explain(
     else:
         asked = estimator._samples(X, model.precision)
     classes = estimator.classes_
-    names = classes.tolist()
+    names = _labels._listed(classes)
     return [
         Explanation(
             predicted=names[one["class"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from numbers import Integral
@@ -202,10 +203,11 @@ def _holds(dtype: np.dtype[Any], marker: Any) -> bool:
 
 
 def splitter(cv: int | FewLabelSplit, estimator: object) -> FewLabelSplit:
-    """The folds for `cv`; a number takes the marker of the estimator."""
-    if isinstance(cv, FewLabelSplit):
-        return cv
-    return FewLabelSplit(cv, unlabeled=marker_of(estimator))
+    """The folds for `cv`, with the marker of the estimator unless they have one of their own."""
+    folds = copy.copy(cv) if isinstance(cv, FewLabelSplit) else FewLabelSplit(cv)
+    if folds.unlabeled is None:
+        folds.unlabeled = marker_of(estimator)
+    return folds
 
 
 def score_fold(
@@ -213,13 +215,14 @@ def score_fold(
     X: Any,
     y: Any,
     fold: tuple[Classes, Whole],
+    unlabeled: object,
     scorers: dict[str, Scorer],
     fit_params: dict[str, Any] | None,
 ) -> tuple[dict[str, float], float]:
     """Fit with the labels of a fold hidden: its scores by name, and the fit time."""
     hidden, rows = fold
     start = time.perf_counter()
-    fit_on_rows_it_takes(estimator, X, hidden, fit_params)
+    fit_on_rows_it_takes(estimator, X, hidden, unlabeled, fit_params)
     seconds = time.perf_counter() - start
     truth = _labels.tidy(_labels.as_column(y)[rows])
     new = _safe_indexing(indexable(X)[0], rows)
@@ -227,11 +230,18 @@ def score_fold(
     return {name: float(score(fitted, new, truth)) for name, score in scorers.items()}, seconds
 
 
-def fit_on_rows_it_takes(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any] | None) -> Any:
+def fit_on_rows_it_takes(
+    estimator: Any, X: Any, y: Any, unlabeled: object, fit_params: dict[str, Any] | None
+) -> Any:
     """Fit on all rows, or on the labelled ones if the marker would be a class to the estimator."""
-    if takes_unlabeled(estimator):
+    takes_all, own = takes_unlabeled(estimator), marker_of(estimator)
+    if takes_all and own is unlabeled:
         return estimator.fit(X, y, **(fit_params or {}))
-    labels = _labels.read(y, marker_of(estimator))
+    labels = _labels.read(y, unlabeled)
+    if takes_all:
+        hidden, marker = blank(_labels.as_column(y), labels.classes, own)
+        hidden[labels.indices < 0] = marker
+        return estimator.fit(X, hidden, **(fit_params or {}))
     known = np.flatnonzero(labels.indices >= 0)
     samples = _safe_indexing(indexable(X)[0], known)
     some = _check_method_params(X, fit_params or {}, indices=known)
@@ -244,7 +254,9 @@ def held_out(estimator: Any, new: Any, rows: Whole) -> HeldOut:
     `new` are the samples of the rows.
     """
     last = last_step(estimator)
-    predicted, shares = getattr(last, "transduction_", None), None
+    # A fit on the labelled rows alone counts its samples otherwise.
+    took_all = takes_unlabeled(estimator)
+    predicted, shares = getattr(last, "transduction_", None) if took_all else None, None
     if predicted is not None:
         predicted = np.asarray(predicted)[rows]
         # scikit-learn's self-training leaves rows unlabelled that it was never sure of.

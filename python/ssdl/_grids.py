@@ -31,7 +31,7 @@ class FewLabelSearch(Search[Estimator]):
     param_grid : dict or list of dict
         Values to try for each parameter, as in ``GridSearchCV``.
     cv : int or FewLabelSplit, default=5
-        Folds. With a number, the marker of unlabelled samples is that of the estimator.
+        Folds. Their marker of unlabelled samples is that of the estimator unless they have one.
     scoring : str, callable, sequence of str, dict or None, default=None
         As in ``cross_val_hidden``; None is the accuracy.
     metric : callable, default=None
@@ -133,7 +133,7 @@ class FewLabelRandomSearch(Search[Estimator]):
     n_iter : int, default=10
         Number of candidates.
     cv : int or FewLabelSplit, default=5
-        Folds. With a number, the marker of unlabelled samples is that of the estimator.
+        Folds. Their marker of unlabelled samples is that of the estimator unless they have one.
     scoring : str, callable, sequence of str, dict or None, default=None
         As in ``cross_val_hidden``; None is the accuracy.
     metric : callable, default=None

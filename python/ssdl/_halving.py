@@ -49,7 +49,7 @@ class FewLabelHalvingSearch(Search[Estimator]):
     max_resources : int or None, default=None
         The resource in the last round; None means all samples, or the estimator's own value.
     cv : int or FewLabelSplit, default=5
-        Folds. With a number, the marker of unlabelled samples is that of the estimator.
+        Folds. Their marker of unlabelled samples is that of the estimator unless they have one.
     scoring : str, callable, sequence of str, dict or None, default=None
         As in ``cross_val_hidden``; None is the accuracy.
     metric : callable, default=None
@@ -213,7 +213,7 @@ class FewLabelHalvingSearch(Search[Estimator]):
                 "a graph of all samples does not fit a part of them: search with "
                 'resource="max_iter", or without the graph'
             )
-        known = _labels.read(y, marker_of(self.estimator)).indices >= 0
+        known = _labels.read(y, marker_of(self)).indices >= 0
         spare = order[~known[order]][: max(0, amount - int(known.sum()))]
         rows = np.sort(np.concatenate([np.flatnonzero(known), spare]))
         some = _check_method_params(X, fit_params, rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -201,6 +201,18 @@ def _as_objects(classes: Classes, indices: Whole) -> Classes:
 def _listed(values: Classes) -> list[Any]:
     """Python values; lists of fine dates would be lists of numbers."""
     return list(values) if values.dtype.kind in "mM" else values.tolist()
+
+
+def place(classes: Classes, label: object) -> int | None:
+    """Where a label is among the classes; None if it is no class."""
+    if classes.dtype.kind in "mM":
+        # Python's dates do not equal fine ones of NumPy, unless they are of NumPy, too.
+        if type(label) in (date, datetime):
+            label = np.datetime64(label)  # type: ignore[call-overload]
+        elif type(label) is timedelta:
+            label = np.timedelta64(label)
+    listed = _listed(classes)
+    return listed.index(label) if label in listed else None
 
 
 def _unmarked(values: Classes, unlabeled: object, classes: Classes) -> Classes:

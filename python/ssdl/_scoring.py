@@ -22,6 +22,7 @@ from sklearn.metrics import (
     roc_auc_score,
     top_k_accuracy_score,
 )
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from . import _labels
@@ -208,10 +209,14 @@ def last_step(estimator: Any) -> Any:
 
 
 def marker_of(estimator: object) -> object:
-    """The estimator's marker of unlabelled samples, if it has one."""
+    """The marker of unlabelled samples: its own, that of its folds, or of the estimator inside."""
     estimator = last_step(estimator)
+    for place in (estimator, getattr(estimator, "cv", None)):
+        marker: object = getattr(place, "unlabeled", None)
+        if marker is not None:
+            return marker
     inner = getattr(estimator, "estimator", None)
-    return marker_of(inner) if inner is not None else getattr(estimator, "unlabeled", None)
+    return None if inner is None else marker_of(inner)
 
 
 def takes_unlabeled(estimator: object) -> bool:
@@ -225,11 +230,12 @@ def takes_unlabeled(estimator: object) -> bool:
     Returns
     -------
     answer : bool
-        True for the classifiers of this package and of ``sklearn.semi_supervised``, and for
-        anything else with a parameter ``unlabeled``.
+        True for the classifiers of this package and of ``sklearn.semi_supervised``, for searches
+        around them, and for anything else with a parameter ``unlabeled``. False for ensembles and
+        the like around them, which make a class of the marker before they pass labels on.
     """
     last = last_step(estimator)
-    inner = getattr(last, "estimator", None)
     if hasattr(last, "unlabeled") or type(last).__module__.startswith("sklearn.semi_supervised"):
         return True
-    return inner is not None and takes_unlabeled(inner)
+    is_search = isinstance(last, BaseSearchCV) or getattr(last, "_passes_labels_on", False)
+    return is_search and takes_unlabeled(last.estimator)

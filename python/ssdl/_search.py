@@ -18,7 +18,7 @@ from ._candidates import Candidate, table
 from ._delegation import AnswersForBest
 from ._folds import FewLabelSplit, fit_on_rows_it_takes, score_fold, splitter
 from ._request import caller
-from ._scoring import ONLY, scorers
+from ._scoring import ONLY, marker_of, scorers
 from ._sklearn import BaseEstimator, MetaEstimatorMixin
 from .errors import KnobError
 
@@ -60,6 +60,8 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
     cv_results_: dict[str, Any]
     n_splits_: int
     refit_time_: float
+    # The estimator sees every label as it was given, markers of unlabelled samples included.
+    _passes_labels_on = True
 
     def fit(self, X: Samples, y: Labels, **fit_params: Any) -> Self:
         """Score candidates, and fit the best one with all labels.
@@ -89,7 +91,7 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
         if self.refit:
             start = time.perf_counter()
             best = self._candidate(self.best_params_)
-            self.best_estimator_ = fit_on_rows_it_takes(best, X, y, fit_params)
+            self.best_estimator_ = fit_on_rows_it_takes(best, X, y, marker_of(self), fit_params)
             self.refit_time_ = time.perf_counter() - start
         return self
 
@@ -136,6 +138,7 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
         self, candidates: list[Candidate], X: Any, y: Any, fit_params: dict[str, Any]
     ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
         """Scores by name and seconds, each (n_candidates, n_splits)."""
+        marker = marker_of(self)
         folds = list(splitter(self.cv, self.estimator).hide(y))
         named = self._scorers()
         self.n_splits_ = len(folds)
@@ -145,7 +148,7 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
             delayed(_attempt)(
                 self._candidate(values),
                 self._line(values, number, folds),
-                (X, y, folds[number], named, fit_params),
+                (X, y, folds[number], marker, named, fit_params),
             )
             for values, number in tasks
         )
@@ -155,7 +158,7 @@ class Search(AnswersForBest, MetaEstimatorMixin, BaseEstimator, Generic[Estimato
         if all(any(row) for row in failures.reshape(shape)):
             values, number = tasks[np.flatnonzero(failures)[0]]
             # Raises the error itself instead of reporting it: most likely the data are at fault.
-            score_fold(self._candidate(values), X, y, folds[number], named, fit_params)
+            score_fold(self._candidate(values), X, y, folds[number], marker, named, fit_params)
             raise ValueError(f"every candidate failed; {values}: {failures[0]}")
         _warn_of_failures(candidates, failures.reshape(shape))
         seconds = np.array([each for _, each, _ in scored]).reshape(shape)

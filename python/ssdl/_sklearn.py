@@ -29,6 +29,13 @@ if MYPY:
         def __sklearn_tags__(self) -> Any: ...
         def _validate_params(self) -> None: ...
 
+    class _BaseComposition(BaseEstimator):
+        """An estimator of named ones."""
+
+        def _get_params(self, attr: str, deep: bool = True) -> dict[str, Any]: ...
+        def _set_params(self, attr: str, **params: Any) -> Self: ...
+        def _validate_names(self, names: list[str]) -> None: ...
+
     class ClassifierMixin:
         """A classifier."""
 
@@ -65,6 +72,7 @@ else:
         TransformerMixin,
     )
     from sklearn.model_selection import BaseCrossValidator
+    from sklearn.utils.metaestimators import _BaseComposition
 
 __all__ = [
     "BaseCrossValidator",
@@ -73,4 +81,5 @@ __all__ = [
     "ClassifierMixin",
     "MetaEstimatorMixin",
     "TransformerMixin",
+    "_BaseComposition",
 ]

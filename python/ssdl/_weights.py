@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from . import _labels
 from .errors import GraphError, LabelsError, SamplesError
 
 if TYPE_CHECKING:
@@ -101,8 +102,15 @@ def of_classes(class_weight: ClassWeight, labels: Labels) -> str | list[tuple[st
     """Class weights for the library: a word, or pairs of name and number."""
     if class_weight is None or isinstance(class_weight, str):
         return class_weight
-    known = labels.classes.tolist()
-    unknown = [each for each in class_weight if each not in known]
+    places = {each: _labels.place(labels.classes, each) for each in class_weight}
+    unknown = [each for each, place in places.items() if place is None]
     if unknown:
-        raise LabelsError(f"labels: class_weight names {unknown!r}, but the classes are {known}")
-    return [(str(known[known.index(each)]), float(value)) for each, value in class_weight.items()]
+        known = labels.classes.astype(str) if labels.classes.dtype.kind in "mM" else labels.classes
+        raise LabelsError(
+            f"labels: class_weight names {unknown!r}, but the classes are {known.tolist()}"
+        )
+    return [
+        (labels.names[place], float(class_weight[each]))
+        for each, place in places.items()
+        if place is not None
+    ]

@@ -49,21 +49,26 @@ def data_folder(data_home: PathLike | None = None) -> Path:
     Parameters
     ----------
     data_home : str, path-like or None, default=None
-        A folder; None means ``SSDL_DATA``, or else the user's cache.
+        A folder, in which ``~`` is the user's home; None means ``SSDL_DATA``, taken as it is, or
+        else the user's cache.
 
     Returns
     -------
     folder : pathlib.Path
-        The folder, which need not exist.
+        The folder, which need not exist. Without `data_home` it is the one that ``ssdl data path``
+        prints.
     """
-    given = data_home or os.environ.get("SSDL_DATA")
-    if given:
-        return Path(given).expanduser()
+    if data_home:
+        return Path(data_home).expanduser()
+    # The same rule is in crates/ssdl-data/src/known/place.rs.
+    if given := os.environ.get("SSDL_DATA"):
+        return Path(given)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "ssdl"
     if os.name == "nt":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "ssdl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ssdl"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "ssdl"
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "ssdl"
 
 
 @overload

@@ -65,6 +65,8 @@ def first_to_label(
     """
     count = int(check_scalar(n, "n", Integral, min_val=0))
     steps = Preparation(prepare, image_shape=image_shape, n_jobs=n_jobs)
+    # The library takes arrays, whatever the output of transformers is set to.
+    steps.set_output(transform="default")
     return _ssdl.representatives(steps.fit_transform(X), count, threads(n_jobs))
 
 

@@ -157,14 +157,14 @@ def cross_val_hidden(
     ----------
     estimator : estimator
         Any classifier; of a pipeline, the last step counts. Those of this package and of
-        ``sklearn.semi_supervised`` learn from unlabelled samples, and so does anything else with an
-        attribute ``unlabeled``, its marker.
+        ``sklearn.semi_supervised`` learn from unlabelled samples, and so do searches around them
+        and anything else with an attribute ``unlabeled``, its marker.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)
         Labels.
     cv : int or FewLabelSplit, default=5
-        Folds. With a number, the marker of unlabelled samples is that of the estimator.
+        Folds. Their marker of unlabelled samples is that of the estimator unless they have one.
     scoring : str, callable, sequence of str, dict or None, default=None
         One of scikit-learn's names of scores, such as ``"neg_log_loss"`` or ``"roc_auc_ovr"``; a
         ``scorer(estimator, X, y)``; or several, by name. None is the accuracy. Probabilities are
@@ -192,9 +192,10 @@ def cross_val_hidden(
     True
     """
     named = scorers(scoring, metric)
-    folds = splitter(cv, estimator).hide(y)
+    folds = splitter(cv, estimator)
     scored = Parallel(n_jobs=n_jobs)(
-        delayed(score_fold)(clone(estimator), X, y, fold, named, fit_params) for fold in folds
+        delayed(score_fold)(clone(estimator), X, y, fold, folds.unlabeled, named, fit_params)
+        for fold in folds.hide(y)
     )
     by_fold = {name: np.array([scores[name] for scores, _ in scored]) for name in named}
     several = not (scoring is None or isinstance(scoring, str) or callable(scoring))

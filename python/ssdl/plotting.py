@@ -277,7 +277,7 @@ def plot_explanation(
     """
     plt = pyplot()
     check_count("n_parts", n_parts)
-    classes = explanation.classes.tolist()
+    classes = _labels._listed(explanation.classes)
     shown = [each for each in (explanation.predicted, explanation.second) if each is not None]
     if explanation.votes.shape[1]:
         names = [f"{explanation.kind} {index}" for index in explanation.parts[:n_parts]]

@@ -20,6 +20,7 @@ from . import _labels
 from ._around import Around, fitted_on, logits
 from ._calibration import HiddenCalibration
 from ._scoring import takes_unlabeled
+from ._sklearn import _BaseComposition
 from .errors import KnobError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["HiddenCalibration", "SelfTrainingAround", "SoftVoting", "takes_unlabeled"]
 
 
-class SoftVoting(Around):
+class SoftVoting(Around, _BaseComposition):
     """The mean of the probabilities of several classifiers, with few labels.
 
     ``VotingClassifier`` makes a class of the marker of unlabelled samples and renumbers the classes
@@ -41,7 +42,8 @@ class SoftVoting(Around):
     Parameters
     ----------
     estimators : list of (str, classifier)
-        The classifiers with a name each; with ``predict_proba`` or ``decision_function``.
+        The classifiers with a name each; with ``predict_proba`` or ``decision_function``. The
+        parameters of ``line`` are ``line__C`` and so on to ``set_params`` and searches.
     weights : array-like of shape (n_estimators,) or None, default=None
         How much each counts; the same by default.
     unlabeled : object, default=None
@@ -101,8 +103,7 @@ class SoftVoting(Around):
             The fitted classifier.
         """
         rows, labels = self._read(X, y)
-        if not len(self.estimators):
-            raise KnobError("estimators: there is none in it; name at least one")
+        self._check_pairs()
         check_consistent_length(self.estimators, self.weights)
         values = _labels.as_column(y)
         self.classes_ = labels.classes
@@ -128,8 +129,75 @@ class SoftVoting(Around):
         weights = None if self.weights is None else np.asarray(self.weights, dtype=float)
         return np.asarray(np.average(shares, axis=0, weights=weights))
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to list the classifiers by their names, and their parameters.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        # Wrong pairs are refused by `fit`; until then they can be shown and replaced.
+        are_pairs = isinstance(self.estimators, (list, tuple)) and all(
+            map(_is_pair, self.estimators)
+        )
+        found: dict[str, Any] = self._get_params("estimators", deep=deep and are_pairs)
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, replace classifiers, or set parameters of theirs.
+
+        Parameters
+        ----------
+        **params
+            Values by name: ``weights=[1, 2]``, ``line=Ridge()``, ``line__C=0.1``.
+
+        Returns
+        -------
+        self : object
+            The classifier.
+        """
+        if isinstance(self.estimators, tuple):
+            # scikit-learn replaces by name in lists only.
+            self.estimators = list(self.estimators)
+        self._set_params("estimators", **params)
+        return self
+
+    def _check_pairs(self) -> None:
+        """Refuse what is no list of names and classifiers."""
+        if not len(self.estimators):
+            raise KnobError("estimators: there is none in it; name at least one")
+        for each in self.estimators:
+            if not _is_pair(each):
+                raise KnobError(
+                    "estimators: expected pairs of a name and a classifier, such as "
+                    f"('ridge', Ridge()), got {each!r}"
+                )
+        try:
+            self._validate_names([name for name, _ in self.estimators])
+        except ValueError as error:
+            raise KnobError(f"estimators: {error}") from None
+
     def _members(self) -> list[Any]:
-        return [each for _, each in self.estimators]
+        # Asked of wrong parameters, too, such as when they are shown.
+        given = self.estimators if isinstance(self.estimators, (list, tuple)) else []
+        return [each[1] for each in given if _is_pair(each)]
+
+
+def _is_pair(given: Any) -> bool:
+    """Whether this is a name and a classifier."""
+    return (
+        isinstance(given, (list, tuple))
+        and len(given) == 2
+        and isinstance(given[0], str)
+        and hasattr(given[1], "fit")
+        and not isinstance(given[1], type)
+    )
 
 
 class SelfTrainingAround(Around):
@@ -147,7 +215,8 @@ class SelfTrainingAround(Around):
     max_rounds : int, default=10
         Maximum number of rounds.
     unlabeled : object, default=None
-        Marker of unlabelled samples; by default -1, unless there is only one other class.
+        Marker of unlabelled samples; by default that of the estimator, or else -1, unless there is
+        only one other class.
 
     Attributes
     ----------

@@ -3,6 +3,8 @@
 import gzip
 import os
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -240,10 +242,27 @@ def test_the_folder_is_named_by_argument_or_variable(home, monkeypatch):
     assert load_usps().data.shape == (4, 256)
 
 
-def test_a_folder_may_be_in_the_home(monkeypatch):
+def test_a_folder_may_be_in_the_home():
     assert data_folder("~/samples") == Path.home() / "samples"
-    monkeypatch.setenv("SSDL_DATA", "~/samples")
-    assert data_folder() == Path.home() / "samples"
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"SSDL_DATA": "~/samples"},
+        {"SSDL_DATA": "samples"},
+        {"SSDL_DATA": "", "XDG_CACHE_HOME": "", "LOCALAPPDATA": ""},
+        {"XDG_CACHE_HOME": "cache"},
+        {"XDG_CACHE_HOME": os.path.abspath("cache")},
+    ],
+    ids=str,
+)
+def test_the_folder_is_that_of_the_program(variables, home, monkeypatch):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    command = [sys.executable, "-P", "-m", "ssdl", "data", "path"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert str(data_folder()) == done.stdout.rstrip("\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the cache is elsewhere there")

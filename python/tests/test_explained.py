@@ -95,6 +95,18 @@ def test_text_classes_are_explained_in_their_own_words(digits):
     assert [] == model.explain(samples=[])
 
 
+@pytest.mark.parametrize("unit", ["D", "us", "ns"])
+def test_dates_are_explained_as_dates(unit, digits):
+    days = np.array([f"2020-01-{day:02}" for day in range(1, 11)] + ["NaT"])
+    few = days.astype(f"datetime64[{unit}]")[digits["few"]]
+    model = ssdl.Ridge().fit(digits["X"], few)
+    explained = model.explain(digits["new"][:3])
+    assert [each.predicted for each in explained] == list(model.predict(digits["new"][:3]))
+    for each, shares in zip(explained, model.predict_proba(digits["new"][:3]), strict=True):
+        assert str(each).startswith(f"{each.predicted} ({shares.max():.1%}), then 2020-01-")
+        assert str(each).startswith("2020-01-")
+
+
 def test_every_method_has_its_page(fitted, digits, tmp_path):
     fitted.report(tmp_path / "training.html")
     fitted.report(tmp_path / "new.html", digits["new"][:40], digits["truth"][:40])

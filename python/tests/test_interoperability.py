@@ -6,13 +6,16 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ssdl
 from conftest import CLASSES, TRANSFORMERS, WITH_ATOMS, small
-from ssdl import progress
-from ssdl.model_selection import FewLabelSearch
+from ssdl import labelling, progress
+from ssdl.model_selection import FewLabelSearch, cross_val_hidden
+from ssdl.wrappers import HiddenCalibration, SelfTrainingAround, SoftVoting
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ssdl.errors.FitWarning"),
@@ -74,6 +77,43 @@ def test_output_is_a_frame_on_request(each, digits):
     assert list(found.columns) == list(model.get_feature_names_out())
     plain = clone(model).set_output(transform="default").fit(frame, digits["few"])
     np.testing.assert_array_equal(plain.transform(frame), found.to_numpy())
+
+
+def found_at_every_entry(digits, folder):
+    """What the main entry points return, as arrays."""
+    X, few, new = digits["X"], digits["few"], digits["new"]
+    model = small(ssdl.SSDLGA).fit(X, few)
+    yield model.predict_proba(new)
+    codes = model.transform(new)
+    yield codes
+    yield model.inverse_transform(codes)
+    yield model.query(5)
+    yield [each.probabilities for each in model.explain(new[:3])]
+    model.report(folder / "page.html")
+    yield model.add_labels([100], [3]).predict_proba(new)
+    yield labelling.ask_in_turn(model, lambda rows: digits["y"][rows], 2)
+    yield labelling.first_to_label(X, 5)
+    yield labelling.first_to_label(pd.DataFrame(X), 5, prepare=("scale=5", "pca=5"))
+    line = make_pipeline(ssdl.Preparation("pca=20"), StandardScaler(), ssdl.Ridge())
+    yield labelling.query(line.fit(X, few), 5)
+    yield labelling.query(line, 5, new)
+    yield cross_val_hidden(line, X, few, cv=2)
+    yield FewLabelSearch(line, {"ridge__calibrate": [False]}, cv=2).fit(X, few).predict_proba(new)
+    yield HiddenCalibration(line, cv=2).fit(X, few).predict_proba(new)
+    yield SoftVoting([("line", line)]).fit(X, few).predict_proba(new)
+    yield SelfTrainingAround(line).fit(X, few).predict_proba(new)
+    learner = small(ssdl.DictionaryLearner).fit(X)
+    yield learner.inverse_transform(learner.transform(new))
+    yield ssdl.SparseCoder(learner.components_, sparsity=20.0).fit_transform(new)
+
+
+def test_frames_as_output_of_all_transformers_change_nothing_else(digits, tmp_path):
+    wanted = [np.asarray(each) for each in found_at_every_entry(digits, tmp_path)]
+    with config_context(transform_output="pandas"):
+        found = list(found_at_every_entry(digits, tmp_path))
+    assert isinstance(found[1], pd.DataFrame)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), other)
 
 
 class OnlyDlpack:

@@ -12,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
@@ -20,6 +21,7 @@ import ssdl
 from conftest import small
 from ssdl.errors import FitWarning, KnobError, LabelsError
 from ssdl.model_selection import (
+    FewLabelHalvingSearch,
     FewLabelSearch,
     FewLabelSplit,
     cross_val_hidden,
@@ -312,3 +314,31 @@ def test_estimators_that_take_no_unlabelled_samples_get_the_labelled_ones(estima
     search = FewLabelSearch(estimator, {parameter: [1e-6, 1.0]}, cv=3).fit(X, few)
     assert -1 not in search.best_estimator_.classes_
     assert search.score(digits["new"], digits["truth"]) > 0.6
+
+
+@pytest.mark.parametrize(
+    "estimator", [GaussianNB(var_smoothing=0.01), ssdl.Ridge()], ids=["others", "ours"]
+)
+@pytest.mark.parametrize("search", [FewLabelSearch, FewLabelHalvingSearch])
+def test_a_marker_of_the_folds_holds_for_every_fit(search, estimator, digits):
+    """A marker that only the folds know is no class to the estimators, and no label to scores."""
+    marked = np.where(digits["few"] < 0, 99, digits["few"])
+    folds = FewLabelSplit(2, unlabeled=99)
+    wanted = cross_val_hidden(estimator, digits["X"], digits["few"], cv=2)
+    found = cross_val_hidden(estimator, digits["X"], marked, cv=folds)
+    np.testing.assert_array_equal(found, wanted)
+    tuned = search(estimator, {}, cv=folds).fit(digits["X"], marked)
+    assert tuned.classes_.tolist() == list(range(10))
+    assert tuned.best_score_ == pytest.approx(wanted.mean())
+    known = digits["few"] >= 0
+    labelled = tuned.best_estimator_.score(digits["X"][known], digits["few"][known])
+    assert tuned.score(digits["X"], marked) == labelled
+
+
+def test_folds_without_a_marker_take_that_of_the_estimator(digits):
+    marked = np.where(digits["few"] < 0, 99, digits["few"])
+    folds = FewLabelSplit(2)
+    wanted = cross_val_hidden(ssdl.Ridge(), digits["X"], digits["few"], cv=folds)
+    found = cross_val_hidden(ssdl.Ridge(unlabeled=99), digits["X"], marked, cv=folds)
+    np.testing.assert_array_equal(found, wanted)
+    assert folds.unlabeled is None

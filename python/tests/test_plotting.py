@@ -296,6 +296,15 @@ def test_searches_and_pipelines_stand_for_what_they_hold(wrap, digits):
     assert len(plotting.plot_uncertain(line, digits["new"]).axes[0].images) == 1
 
 
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_an_explanation_names_dates_as_dates(unit, digits):
+    days = np.array([f"2020-01-{day:02}" for day in range(1, 11)] + ["NaT"])
+    few = days.astype(f"datetime64[{unit}]")[digits["few"]]
+    explanation = ssdl.Ridge().fit(digits["X"], few).explain(digits["new"][:1])[0]
+    title = plotting.plot_explanation(explanation).get_title()
+    assert title.startswith("Predicted 2020-01-")
+
+
 DRAWN = {
     "plot_atoms": lambda model, digits: plotting.plot_atoms(model),
     "plot_codes": lambda model, digits: plotting.plot_codes(model),

@@ -1,8 +1,10 @@
 """Weights of samples and classes: zero leaves out, equal ones change nothing, rows keep numbers."""
 
 import pickle
+from datetime import date, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ssdl
@@ -67,6 +69,30 @@ def test_a_class_may_count_more(digits):
     assert (
         ssdl.Ridge(class_weight="balanced").fit(X, few).score(digits["new"], digits["truth"]) > 0.7
     )
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+@pytest.mark.parametrize("kind", [datetime, date, np.datetime64, pd.Timestamp])
+def test_a_class_that_is_a_date_may_count_more(kind, unit, digits):
+    days = np.array([f"2020-01-{day:02}" for day in range(1, 11)] + ["NaT"])
+    few = days.astype(f"datetime64[{unit}]")[digits["few"]]
+    ninth = np.datetime64("2020-01-09") if kind is np.datetime64 else kind(2020, 1, 9)
+    model = ssdl.Ridge(class_weight={ninth: 100.0}).fit(digits["X"], few)
+    numbers = ssdl.Ridge(class_weight={8: 100.0}).fit(digits["X"], digits["few"])
+    wanted = numbers.predict_proba(digits["new"])
+    np.testing.assert_array_equal(model.predict_proba(digits["new"]), wanted)
+    with pytest.raises(LabelsError, match="class_weight names .* the classes are .'2020-01-01"):
+        ssdl.Ridge(class_weight={datetime(2021, 1, 1): 2.0}).fit(digits["X"], few)
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_a_class_that_is_a_span_of_time_may_count_more(unit, digits):
+    spans = np.array([*range(10), "NaT"], dtype="timedelta64[s]").astype(f"timedelta64[{unit}]")
+    weights = {timedelta(seconds=8): 100.0}
+    model = ssdl.Ridge(class_weight=weights).fit(digits["X"], spans[digits["few"]])
+    numbers = ssdl.Ridge(class_weight={8: 100.0}).fit(digits["X"], digits["few"])
+    wanted = numbers.predict_proba(digits["new"])
+    np.testing.assert_array_equal(model.predict_proba(digits["new"]), wanted)
 
 
 def test_mistakes_in_weights_are_named(digits):

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.semi_supervised import LabelPropagation
 from sklearn.svm import LinearSVC
@@ -17,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ssdl
 from ssdl import wrappers
+from ssdl.errors import KnobError
 from ssdl.model_selection import FewLabelSearch, FewLabelSplit, cross_val_hidden
 from ssdl.wrappers import HiddenCalibration, SelfTrainingAround, SoftVoting, takes_unlabeled
 
@@ -55,6 +58,23 @@ def test_calibration_lowers_the_loss(method, estimator, digits):
         )
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        BaggingClassifier(ssdl.Ridge(), n_estimators=3, random_state=0),
+        OneVsRestClassifier(ssdl.Ridge()),
+        CalibratedClassifierCV(ssdl.Ridge(), cv=2),
+    ],
+    ids=lambda around: type(around).__name__,
+)
+def test_ensembles_that_renumber_classes_get_the_labelled_samples(around, digits):
+    assert not takes_unlabeled(around)
+    assert cross_val_hidden(around, digits["X"], digits["few"], cv=2).mean() > 0.6
+    tuned = FewLabelSearch(around, {}, cv=2).fit(digits["X"], digits["few"])
+    assert tuned.classes_.tolist() == list(range(10))
+    assert -1 not in HiddenCalibration(around, cv=2).fit(digits["X"], digits["few"]).classes_
+
+
 def test_the_temperature_is_the_best_one(digits):
     model = HiddenCalibration(BAYES, cv=3).fit(digits["X"], digits["few"])
 
@@ -85,6 +105,7 @@ def test_unlabelled_samples_reach_those_that_learn_from_them(digits, monkeypatch
     assert takes_unlabeled(ssdl.SSDLGA())
     assert takes_unlabeled(LabelPropagation())
     assert takes_unlabeled(FewLabelSearch(ssdl.Ridge(), {}))
+    assert takes_unlabeled(GridSearchCV(ssdl.Ridge(), {}))
     assert takes_unlabeled(HiddenCalibration(ssdl.Ridge()))
     assert not takes_unlabeled(BAYES)
 
@@ -133,6 +154,73 @@ def test_searches_and_scores_take_them(digits):
     assert scores.shape == (2,)
     search = FewLabelSearch(model, {"method": ["temperature", "sigmoid"]}, cv=2)
     assert search.fit(digits["X"], digits["few"]).score(digits["new"], digits["truth"]) > 0.6
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HiddenCalibration(BAYES, cv=2, unlabeled="?"),
+        HiddenCalibration(BAYES, cv=FewLabelSplit(2, unlabeled="?")),
+        SelfTrainingAround(BAYES, unlabeled="?"),
+        SelfTrainingAround(ssdl.Ridge(unlabeled="?")),
+        SoftVoting([("one", BAYES)], unlabeled="?"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_marker_of_the_wrapper_is_the_one_that_counts(model, digits):
+    names = np.array("zero one two three four five six seven eight nine".split(), dtype=object)
+    few = np.where(digits["few"] < 0, "?", names[digits["few"]])
+    found = cross_val_hidden(model, digits["X"], few, cv=2)
+    plain = clone(model).set_params(unlabeled=None)
+    if isinstance(model.get_params().get("cv"), FewLabelSplit):
+        plain.set_params(cv=2)
+    elif isinstance(model.get_params().get("estimator"), ssdl.Ridge):
+        plain.set_params(estimator=ssdl.Ridge())
+    none = np.where(few == "?", None, few)
+    np.testing.assert_array_equal(found, cross_val_hidden(plain, digits["X"], none, cv=2))
+    fitted = clone(model).fit(digits["X"], few)
+    assert set(fitted.classes_) == set(names)
+    assert fitted.score(digits["X"][:60], few[:60]) == fitted.score(digits["X"], few)
+    outer = HiddenCalibration(model, cv=2).fit(digits["X"], few)
+    assert set(outer.classes_) == set(names)
+    assert outer.score(digits["new"], names[digits["truth"]]) > 0.6
+
+
+def test_members_have_parameters_by_name(digits):
+    model = SoftVoting([("bayes", GaussianNB()), ("near", ssdl.Nearest())])
+    model.set_params(bayes__var_smoothing=0.5, weights=[1, 3])
+    assert model.estimators[0][1].var_smoothing == 0.5
+    assert model.get_params()["bayes__var_smoothing"] == 0.5
+    assert model.get_params()["near"] is model.estimators[1][1]
+    assert set(model.get_params(deep=False)) == {"estimators", "weights", "unlabeled"}
+    with pytest.raises(ValueError, match="Invalid parameter 'other'"):
+        model.set_params(other__C=1)
+    pairs = SoftVoting((("bayes", GaussianNB()),)).set_params(bayes=ssdl.Nearest())
+    assert isinstance(pairs.estimators[0][1], ssdl.Nearest)
+    grid = {"bayes__var_smoothing": [1e-9, 0.01], "near": [ssdl.Nearest(), ssdl.Ridge()]}
+    search = FewLabelSearch(model, grid, cv=2).fit(digits["X"], digits["few"])
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert model.estimators[0][1].var_smoothing == 0.5, "a search leaves its estimator as it is"
+
+
+@pytest.mark.parametrize(
+    "estimators, words",
+    [
+        ([GaussianNB()], r"pairs of a name and a classifier, .* got GaussianNB\(\)"),
+        ([("bayes", "drop")], "pairs of a name and a classifier"),
+        ([("bayes", GaussianNB)], "pairs of a name and a classifier"),
+        ([(1, GaussianNB())], "pairs of a name and a classifier"),
+        ([("bayes", GaussianNB()), ("bayes", GaussianNB())], "not unique"),
+        ([("weights", GaussianNB())], "conflict"),
+        ([("a__b", GaussianNB())], "must not contain __"),
+    ],
+)
+def test_members_that_are_no_pairs_are_named(estimators, words, digits):
+    model = SoftVoting(estimators)
+    assert "SoftVoting" in model._repr_html_()
+    with pytest.raises(KnobError, match=f"estimators: .*{words}"):
+        model.fit(digits["X"], digits["few"])
 
 
 def test_mistakes_are_named(digits):
