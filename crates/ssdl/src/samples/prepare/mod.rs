@@ -11,6 +11,7 @@ mod candidates;
 mod choice;
 mod contrast;
 mod deskew;
+mod exclusive;
 mod gradients;
 mod join;
 mod layout;
