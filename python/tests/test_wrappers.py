@@ -61,18 +61,19 @@ def test_calibration_lowers_the_loss(method, estimator, digits):
 @pytest.mark.parametrize(
     "around",
     [
-        BaggingClassifier(ssdl.Ridge(), n_estimators=3, random_state=0),
-        OneVsRestClassifier(ssdl.Ridge()),
-        CalibratedClassifierCV(ssdl.Ridge(), cv=2),
+        BaggingClassifier(ssdl.Ridge(calibrate=False), n_estimators=3, random_state=0),
+        OneVsRestClassifier(ssdl.Ridge(calibrate=False)),
+        CalibratedClassifierCV(ssdl.Ridge(calibrate=False), cv=2),
     ],
     ids=lambda around: type(around).__name__,
 )
 def test_ensembles_that_renumber_classes_get_the_labelled_samples(around, digits):
     assert not takes_unlabeled(around)
-    assert cross_val_hidden(around, digits["X"], digits["few"], cv=2).mean() > 0.6
-    tuned = FewLabelSearch(around, {}, cv=2).fit(digits["X"], digits["few"])
-    assert tuned.classes_.tolist() == list(range(10))
-    assert -1 not in HiddenCalibration(around, cv=2).fit(digits["X"], digits["few"]).classes_
+    few = np.where(digits["few"] < 3, digits["few"], -1)
+    assert cross_val_hidden(around, digits["X"], few, cv=2).mean() > 0.6
+    tuned = FewLabelSearch(around, {}, cv=2).fit(digits["X"], few)
+    assert tuned.classes_.tolist() == [0, 1, 2]
+    assert HiddenCalibration(around, cv=2).fit(digits["X"], few).estimator_.classes_.size == 3
 
 
 def test_the_temperature_is_the_best_one(digits):
@@ -162,7 +163,7 @@ def test_searches_and_scores_take_them(digits):
         HiddenCalibration(BAYES, cv=2, unlabeled="?"),
         HiddenCalibration(BAYES, cv=FewLabelSplit(2, unlabeled="?")),
         SelfTrainingAround(BAYES, unlabeled="?"),
-        SelfTrainingAround(ssdl.Ridge(unlabeled="?")),
+        SelfTrainingAround(ssdl.Ridge(unlabeled="?"), max_rounds=2),
         SoftVoting([("one", BAYES)], unlabeled="?"),
     ],
     ids=lambda model: type(model).__name__,
