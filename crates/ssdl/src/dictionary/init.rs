@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::project;
+use super::{project, to_length_one};
 use crate::matrix::squared_norm;
 use crate::random::{Purpose, shuffle, stream};
 use crate::samples::{Held, Labels};
@@ -114,6 +114,23 @@ pub fn fill<T: Real>(
         filled.extend(atom);
     }
     Matrix::from_columns(n, n_atoms, filled).unwrap_or(atoms)
+}
+
+/// As [`first_atoms`], all of length one.
+///
+/// # Errors
+/// If there is no atom.
+pub(crate) fn first_of_length_one<T: Real>(
+    samples: &Matrix<T>,
+    labels: &Labels,
+    n_atoms: usize,
+    seed: u64,
+    notice: impl FnOnce(&str),
+) -> Result<Matrix<T>> {
+    let mut atoms = first_atoms(samples, labels, n_atoms, T::one(), seed);
+    check_count(&atoms, n_atoms, notice)?;
+    (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
+    Ok(atoms)
 }
 
 /// Refuses samples that give no atom at all, and reports where they give fewer than requested.

@@ -8,8 +8,8 @@ use crate::classifier::softmax::{fit_softmax, softmax_curvature, softmax_loss, s
 use crate::classifier::{Decision, LinearClassifier};
 use crate::codes::moments::{cross_moments, residuals, second_moments};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
-use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Ridge, Statistics, to_length_one, update_past};
+use crate::dictionary::init::first_of_length_one;
+use crate::dictionary::{AtomCount, Ridge, Statistics, update_past};
 use crate::fit::{
     Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
     Turns, squared_lengths,
@@ -121,9 +121,8 @@ impl Learner for Pssdl {
             Ok(built.at_strength(false))
         })?;
         let requested = self.n_atoms.resolve(samples.rows(), labels.classes().len());
-        let mut atoms = first_atoms(samples, labels, requested, T::one(), given.seed);
-        check_count(&atoms, requested, |sentence| turns.notice(sentence))?;
-        (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
+        let notice = |sentence: &str| turns.notice(sentence);
+        let atoms = first_of_length_one(samples, labels, requested, given.seed, notice)?;
         let graphs = (laplacian, ByClass::new(samples, labels, self.n_neighbors));
         let mut state = State::new(self, given, atoms, graphs)?;
         let Self { max_iterations, tolerance, scale_updates, .. } = *self;

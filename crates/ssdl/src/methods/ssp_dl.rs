@@ -6,8 +6,8 @@
 use super::{Description, Learner, cut_atoms};
 use crate::codes::descent::{Fixed, Structured};
 use crate::codes::{Coder, Lasso, Pulled, Pursuit};
-use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Block, Statistics, to_length_one, update_past};
+use crate::dictionary::init::first_of_length_one;
+use crate::dictionary::{AtomCount, Block, Statistics, update_past};
 use crate::fit::{
     Dictionary, Given, KeptSamples, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Tie,
     Turns, by_residuals, classes_of_atoms,
@@ -100,9 +100,8 @@ impl Learner for SspDl {
             ));
         }
         let requested = self.n_atoms.resolve(samples.rows(), labels.classes().len());
-        let mut atoms = first_atoms(samples, labels, requested, T::one(), given.seed);
-        check_count(&atoms, requested, |sentence| turns.notice(sentence))?;
-        (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
+        let notice = |sentence: &str| turns.notice(sentence);
+        let mut atoms = first_of_length_one(samples, labels, requested, given.seed, notice)?;
         let mut gram = atoms.gram();
         let mut correlations = Matrix::of_product(atoms.transposed(), samples.view());
         let mut codes = Matrix::zeros(atoms.columns(), samples.columns());

@@ -6,8 +6,8 @@
 use super::{Description, Learner, cut_atoms};
 use crate::codes::Coder;
 use crate::codes::pursuit::Rows;
-use crate::dictionary::init::{check_count, first_atoms};
-use crate::dictionary::{AtomCount, Block, Statistics, to_length_one, update_past};
+use crate::dictionary::init::first_of_length_one;
+use crate::dictionary::{AtomCount, Block, Statistics, update_past};
 use crate::fit::{
     Dictionary, Given, Learnt, Limits, Objective, Sizes, SolverKnobs, Step, Turns, by_residuals,
     classes_of_atoms, squared_lengths,
@@ -87,9 +87,8 @@ impl Learner for SsrD {
     fn learn<T: Real>(&self, given: &Given<'_, T>, turns: &mut Turns<'_>) -> Result<Learnt<T>> {
         let Given { samples, labels, .. } = given;
         let requested = self.n_atoms.resolve(samples.rows(), labels.classes().len());
-        let mut atoms = first_atoms(samples, labels, requested, T::one(), given.seed);
-        check_count(&atoms, requested, |sentence| turns.notice(sentence))?;
-        (0..atoms.columns()).for_each(|k| to_length_one(atoms.column_mut(k)));
+        let notice = |sentence: &str| turns.notice(sentence);
+        let atoms = first_of_length_one(samples, labels, requested, given.seed, notice)?;
         let n_groups = labels.classes().len() + 1;
         let group_of: Vec<usize> =
             labels.assigned().iter().map(|label| label.unwrap_or(n_groups - 1)).collect();
