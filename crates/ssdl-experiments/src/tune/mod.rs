@@ -10,6 +10,7 @@
 mod search;
 mod shared;
 mod space;
+mod trial;
 
 use std::path::Path;
 
@@ -18,7 +19,8 @@ use ssdl::methods::{FitOptions, Method};
 use ssdl::samples::prepare::StepChoice;
 use ssdl::{Real, Samples};
 
-use self::search::{Search, Setting, Trial};
+use self::search::Search;
+use self::trial::{Setting, Trial};
 use crate::{Error, Monitor, Result};
 
 /// A method with knobs, as `ssdl tune` writes it and `ssdl fit` reads it.
