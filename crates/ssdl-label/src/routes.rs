@@ -98,7 +98,7 @@ pub(crate) fn news(session: &Session) -> Value {
         "fit_labels": snapshot.labels,
         "fit_seconds": snapshot.seconds,
         "changed": snapshot.changed,
-        "note": session.note,
+        "note": session.note(),
         "classes": session.state.classes(),
         "again": session.again().len(),
         "progress": session.progress(),
