@@ -92,9 +92,6 @@ impl From<ssdl_data::Error> for Failure {
             ssdl_data::Error::Arrays { .. } => {
                 Self::Misuse(format!("{error} with --array or --label-column"))
             }
-            ssdl_data::Error::TooLarge { .. } => {
-                Self::Failed(format!("{error} with --unpack-limit SIZE"))
-            }
             ssdl_data::Error::UnknownSet { .. } => Self::Misuse(error.to_string()),
             ssdl_data::Error::UnknownFormat { .. } => {
                 Self::Misuse(format!("{error} with --format"))

@@ -79,15 +79,6 @@ pub fn say(notes: &[String], quiet: bool) {
 
 /// Reads samples as the arguments say, with what is known besides.
 fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
-    refuse_file_options(args)?;
-    // Beside a journal the column is what was known when labelling began; the journal holds it.
-    if args.label_column.is_some() && args.labels.as_deref().is_some_and(|path| !is_journal(path)) {
-        return Err(Failure::Misuse(
-            "--labels and --label-column cannot be used together, except with a journal of \
-             `ssdl label`"
-                .into(),
-        ));
-    }
     let options = ReadOptions {
         format: args.format,
         header: args.header.map(|answer| answer == Answer::Yes),
@@ -99,6 +90,15 @@ fn read_as(args: &Data, known: ReadOptions) -> Outcome<Table> {
         max_unpacked: args.unpack_limit,
         ..known
     };
+    refuse_file_options(&args.data, &options)?;
+    // Beside a journal the column is what was known when labelling began; the journal holds it.
+    if args.label_column.is_some() && args.labels.as_deref().is_some_and(|path| !is_journal(path)) {
+        return Err(Failure::Misuse(
+            "--labels and --label-column cannot be used together, except with a journal of \
+             `ssdl label`"
+                .into(),
+        ));
+    }
     let mut table = ssdl_data::read(&args.data, &options).map_err(Failure::of_table)?;
     if let Some(name) = &args.weight_column
         && !table.split_off_weights(name)
@@ -213,27 +213,24 @@ fn labels(path: &Path, args: &Data) -> Outcome<Vec<Option<String>>> {
     })
 }
 
-/// Refuses options about the inside of a file where there is a folder of images.
-fn refuse_file_options(args: &Data) -> Outcome {
-    let given = [
-        ("--label-column", args.label_column.is_some()),
-        ("--ignore-column", !args.ignore_column.is_empty()),
-        ("--array", args.array.is_some()),
-        ("--words", args.words),
-        ("--fill-gaps", args.fill_gaps),
-        ("--format", args.format.is_some()),
-        ("--header", args.header.is_some()),
-    ];
-    if args.data.is_dir() { refuse_options_of_folder(&args.data, &given) } else { Ok(()) }
-}
-
 /// Refuses options about the inside of a file for a folder of images.
-pub fn refuse_options_of_folder(folder: &Path, given: &[(&str, bool)]) -> Outcome {
-    let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
-    Err(Failure::Misuse(format!(
-        "{}: {option} is for files; in a folder of images, each sub-folder is a class",
-        folder.display()
-    )))
+pub fn refuse_file_options(path: &Path, options: &ReadOptions) -> Outcome {
+    let given = [
+        ("--label-column", options.label_column.is_some()),
+        ("--ignore-column", !options.ignored_columns.is_empty()),
+        ("--array", options.features_array.is_some()),
+        ("--words", options.words),
+        ("--fill-gaps", options.fill_gaps),
+        ("--format", options.format.is_some()),
+        ("--header", options.header.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) if path.is_dir() => Err(Failure::Misuse(format!(
+            "{}: {option} is for files; in a folder of images, each sub-folder is a class",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a knob that is set twice: one of the two would be ignored.
@@ -298,7 +295,7 @@ pub fn samples<T: Real>(args: &Data, table: Table) -> Outcome<Samples<T>> {
 
 /// The shape of the samples, if they are images: `requested` overrides the shape in the file.
 pub fn image(
-    args: &Data,
+    data: &Path,
     requested: Option<[usize; 2]>,
     n_features: usize,
     stored: Option<[usize; 2]>,
@@ -307,7 +304,7 @@ pub fn image(
         Some([height, width]) if height * width != n_features => Err(Failure::Misuse(format!(
             "--image {height}x{width} has {} pixels, but {} has {n_features} features",
             height * width,
-            args.data.display()
+            data.display()
         ))),
         Some(image) => Ok(Some(image)),
         None => Ok(stored),

@@ -172,6 +172,14 @@ fn files_that_are_not_images_are_named() {
     refused(&["nested", "directly into its folder"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_to_what_has_no_end_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("x.png")).unwrap();
+    refused(folder.path(), &ReadOptions::default(), &["x.png", "not a plain file"]);
+}
+
 #[test]
 fn folders_without_images_are_refused() {
     let folder = tempfile::tempdir().unwrap();

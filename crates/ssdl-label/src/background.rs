@@ -29,7 +29,7 @@ pub(crate) fn run(shared: &Shared) {
     if let Err(error) = learn_on(shared) {
         let mut session = shared.lock();
         session.fitting = false;
-        session.note = Some(format!("The model cannot learn: {error}. Labels are still saved."));
+        session.failure = Some(format!("The model cannot learn: {error}. Labels are still saved."));
         session.version += 1;
         drop(session);
         shared.changed.notify_all();
@@ -48,10 +48,10 @@ fn learn_on(shared: &Shared) -> Result<()> {
             continue;
         }
         set_fitting(shared, true);
-        let fitted = learner.fit(&labels, &mut Silent);
-        match fitted {
-            Ok(found) => publish(shared, &learner, &labels, found, &mut done)?,
-            Err(error) => tell(shared, format!("The last fit failed: {error}")),
+        let found = learner.fit(&labels, &mut Silent);
+        match found.and_then(|found| publish(shared, &learner, &labels, found, &mut done)) {
+            Ok(()) => write_labels(shared),
+            Err(error) => tell_failure(shared, format!("The last fit failed: {error}.")),
         }
         set_fitting(shared, false);
         hide_some(shared, &learner, &labels, &mut done);
@@ -98,8 +98,15 @@ fn set_fitting(shared: &Shared, fitting: bool) {
     shared.changed.notify_all();
 }
 
-fn tell(shared: &Shared, note: String) {
-    shared.lock().note = Some(note);
+fn tell_failure(shared: &Shared, failure: String) {
+    shared.lock().failure = Some(failure);
+}
+
+/// Writes the file of labels; where it cannot be written, the journal still has them.
+fn write_labels(shared: &Shared) {
+    if let Err(error) = shared.write_labels() {
+        tell_failure(shared, format!("{error}. The journal has all labels."));
+    }
 }
 
 /// Reads the samples of the pool, and publishes where to begin.
@@ -169,7 +176,8 @@ fn read(shared: &Shared, samples: &[usize]) -> (Vec<usize>, Vec<f32>) {
         read.extend(samples);
         values.extend(features);
         if let Some(fault) = fault {
-            tell(shared, format!("Some samples cannot be read and are left out: {fault}"));
+            let words = format!("Some samples cannot be read and are left out: {fault}.");
+            shared.lock().unreadable = Some(words);
         }
     }
     (read, values)
@@ -277,11 +285,12 @@ fn publish(
     {
         let mut session = shared.lock();
         session.snapshot = Arc::new(snapshot);
+        session.failure = None;
         session.refits.push((n_labels, share));
         session.version += 1;
     }
     shared.changed.notify_all();
-    shared.write_labels()
+    Ok(())
 }
 
 /// Between batches: labels that are hidden in turn, so that wrong ones show.

@@ -47,8 +47,6 @@ pub struct Learner {
     seed: u64,
     threads: usize,
     model: Option<Arc<Model<f32>>>,
-    /// Samples that the model was fitted to.
-    fitted: usize,
     /// Labels there were when the preparation was chosen.
     chosen_with: usize,
 }
@@ -76,7 +74,7 @@ impl Learner {
         seed: u64,
         threads: usize,
     ) -> Self {
-        Self { pool, raw, image, naming, seed, threads, model: None, fitted: 0, chosen_with: 0 }
+        Self { pool, raw, image, naming, seed, threads, model: None, chosen_with: 0 }
     }
 
     /// Prepared samples, before there is a model to prepare them.
@@ -118,7 +116,7 @@ impl Learner {
         if kept.len() < self.pool.len() {
             self.raw = self.raw.select_columns(&kept);
             self.pool = kept.into_iter().map(|at| self.pool[at]).collect();
-            (self.model, self.fitted) = (None, 0);
+            self.model = None;
         }
     }
 
@@ -161,7 +159,7 @@ impl Learner {
         })?;
         let order = order.into_iter().map(|column| self.pool[column]).collect();
         let model = Arc::new(model);
-        (self.model, self.fitted) = (Some(Arc::clone(&model)), self.pool.len());
+        self.model = Some(Arc::clone(&model));
         Ok(Found { model, guesses, order, seconds: started.elapsed().as_secs_f64() })
     }
 

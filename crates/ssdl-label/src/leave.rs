@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 
 use ssdl::{Labels, Matrix, Model, Samples};
 
-use crate::material::Material;
-use crate::state::State;
+use crate::material::{Material, digest};
 use crate::{Error, Result};
+
+/// Maximum number of bytes of the name of a file or folder.
+const MOST_BYTES: usize = 120;
+/// Maximum number of bytes of an ending, such as `.png`.
+const MOST_OF_ENDING: usize = 16;
 
 /// Makes the report page of a fit: the model, its samples, and the names of the samples.
 pub type Report = Box<
@@ -62,7 +66,7 @@ pub fn npy(path: &Path, labels: &[Option<String>]) -> Result<()> {
 ///
 /// # Errors
 /// If the samples are not images, or something cannot be written.
-pub fn folders(path: &Path, material: &Material, state: &State) -> Result<usize> {
+pub fn folders(path: &Path, material: &Material, labels: &[Option<String>]) -> Result<usize> {
     if !material.has_pictures() {
         return Err(Error::Refused(
             "folders by class are for images; these samples are rows".into(),
@@ -79,8 +83,8 @@ pub fn folders(path: &Path, material: &Material, state: &State) -> Result<usize>
         )));
     }
     let mut count = 0;
-    for sample in state.answered() {
-        let Some(label) = state.label(sample) else { continue };
+    for (sample, label) in labels.iter().enumerate() {
+        let Some(label) = label else { continue };
         let folder = path.join(file_name(label));
         std::fs::create_dir_all(&folder).map_err(refuse(&folder))?;
         match material.file(sample) {
@@ -112,7 +116,8 @@ fn link(file: &Path, place: &Path) -> std::io::Result<()> {
     std::fs::hard_link(file, place).or_else(|_| std::fs::copy(file, place).map(drop))
 }
 
-/// A text as the name of one file: nothing in it leads elsewhere.
+/// A text as the name of one file: nothing in it leads elsewhere. What is too long is cut before its
+/// ending, and a digest tells it from others that begin alike.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     let mut name = String::new();
@@ -123,8 +128,17 @@ pub fn file_name(text: &str) -> String {
             false => name.push(c),
         }
     }
-    let short: String = name.chars().take(120).collect();
-    if short.is_empty() { "%".into() } else { short }
+    if name.is_empty() {
+        return "%".into();
+    }
+    if name.len() <= MOST_BYTES {
+        return name;
+    }
+    let ending = name.rfind('.').map_or("", |at| &name[at..]);
+    let ending = if ending.len() <= MOST_OF_ENDING { ending } else { "" };
+    let tail = format!("-{}{ending}", &digest(text.as_bytes())[..8]);
+    let end = name.floor_char_boundary(MOST_BYTES - tail.len());
+    name[..end].to_owned() + &tail
 }
 
 /// The samples that a model was fitted to, again.
@@ -154,6 +168,23 @@ mod tests {
         assert_eq!(file_name("cat 1"), "cat 1");
         assert_eq!(file_name("a\0b"), "a%00b");
         assert_eq!(file_name("<script>"), "%3Cscript%3E");
+    }
+
+    #[test]
+    fn long_names_stay_apart_and_keep_their_ending() {
+        for letter in ["x", "é", "日", "/"] {
+            let same = letter.repeat(200);
+            let names = ["1.png", "2.png", "1.jpeg", "", ".and no ending"]
+                .map(|end| (end, file_name(&format!("{same}{end}"))));
+            let apart: std::collections::HashSet<_> = names.iter().map(|(_, name)| name).collect();
+            assert_eq!(apart.len(), names.len(), "{names:?}");
+            for (end, name) in &names {
+                assert!(name.len() <= MOST_BYTES, "{name}");
+                let ending = end.split_once('.').map_or("", |(_, ending)| ending);
+                assert!(name.ends_with(ending) || ending.contains(' '), "{name}");
+            }
+        }
+        assert_eq!(file_name(&"x".repeat(MOST_BYTES)), "x".repeat(MOST_BYTES));
     }
 
     #[test]

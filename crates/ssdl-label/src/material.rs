@@ -229,7 +229,7 @@ impl Material {
 /// A digest of what a row of a table holds ([`Table::content`]).
 #[must_use]
 pub fn digest_of_row(content: &[u8]) -> String {
-    written(&Sha256::digest(content))
+    digest(content)
 }
 
 /// A digest of a file.
@@ -237,17 +237,17 @@ pub fn digest_of_row(content: &[u8]) -> String {
 /// # Errors
 /// If it cannot be read.
 pub fn digest_of_file(path: &Path) -> Result<String> {
-    Ok(written(&Sha256::digest(bytes_of(path)?)))
+    Ok(digest(&bytes_of(path)?))
 }
 
 /// The first half of a digest, which is enough to tell samples apart.
-fn written(digest: &[u8]) -> String {
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+pub(crate) fn digest(content: &[u8]) -> String {
+    Sha256::digest(content)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     let refuse = |source| Error::io(path, source);
-    let size = std::fs::metadata(path).map_err(refuse)?.len();
+    let size = ssdl::files::length(path).map_err(refuse)?;
     if size > MOST_BYTES {
         return Err(Error::Refused(format!(
             "{}: {size} bytes, more than the limit of {MOST_BYTES}; make the image smaller",
@@ -287,4 +287,16 @@ fn png(values: &[f64], [height, width]: [usize; 2], (low, high): (f64, f64)) -> 
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&greys));
     written.map_err(|error| Error::Refused(format!("the picture cannot be drawn: {error}")))?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let error = digest_of_file(Path::new("/dev/zero")).expect_err("refused");
+        assert!(error.to_string().contains("not a plain file"), "{error}");
+    }
 }

@@ -98,7 +98,7 @@ pub(crate) fn news(session: &Session) -> Value {
         "fit_labels": snapshot.labels,
         "fit_seconds": snapshot.seconds,
         "changed": snapshot.changed,
-        "note": session.note,
+        "note": session.note(),
         "classes": session.state.classes(),
         "again": session.again().len(),
         "progress": session.progress(),
@@ -296,8 +296,8 @@ fn take_away(shared: &Shared, request: &Request) -> Result<Response> {
         "folder" => {
             let path = leave::beside(&shared.labels, "-by-class");
             let _alone = shared.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let session = shared.lock();
-            leave::folders(&path, &shared.material, &session.state)?;
+            let labels = shared.lock().state.labels(shared.material.len());
+            leave::folders(&path, &shared.material, &labels)?;
             path
         }
         "model" => {

@@ -40,8 +40,10 @@ pub struct Session {
     pub snapshot: Arc<Snapshot>,
     /// Whether a fit is running.
     pub fitting: bool,
-    /// Something that people should know, such as a fit that failed.
-    pub note: Option<String>,
+    /// What failed since the last fit that did not.
+    pub failure: Option<String>,
+    /// Which samples cannot be read.
+    pub unreadable: Option<String>,
     /// For each refit: labels, and the share of predictions that changed.
     pub refits: Vec<(usize, Option<f64>)>,
     /// Counts everything that a page may want to hear of.
@@ -74,7 +76,8 @@ impl Session {
             state,
             snapshot: Arc::default(),
             fitting: false,
-            note: None,
+            failure: None,
+            unreadable: None,
             refits: Vec::new(),
             version: 1,
             journal,
@@ -86,6 +89,12 @@ impl Session {
             served,
             draw: learn::drawn(n_samples, seed),
         }
+    }
+
+    /// What people should know, if there is anything.
+    pub fn note(&self) -> Option<String> {
+        let notes = [&self.failure, &self.unreadable];
+        notes.into_iter().flatten().cloned().reduce(|all, note| all + " " + &note)
     }
 
     /// All samples in a random order.

@@ -105,10 +105,26 @@ impl Running {
         )
     }
 
-    fn labelled(&self) -> u64 {
+    fn news(&self) -> Value {
         let (_, _, body) = self.get("/state");
         let state: Value = serde_json::from_slice(&body).expect("JSON");
-        state["news"]["progress"]["labelled"].as_u64().expect("a number")
+        state["news"].clone()
+    }
+
+    fn labelled(&self) -> u64 {
+        self.news()["progress"]["labelled"].as_u64().expect("a number")
+    }
+
+    /// What the page is told once so many fits have ended.
+    fn after_fits(&self, fits: u64) -> Value {
+        for _ in 0..1000 {
+            let news = self.news();
+            if news["refit"].as_u64() >= Some(fits) && news["fitting"] == json!(false) {
+                return news;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("no fit {fits}: {}", self.news());
     }
 }
 
@@ -293,4 +309,36 @@ fn images_are_served_as_they_are_and_folders_by_class_stay_inside() {
     assert!(classes.contains(&"%2E.%2F..%2Fout".to_owned()), "{classes:?}");
     assert!(!folder.path().join("out").exists());
     assert_eq!(server.post("/leave", &json!({ "what": "../x" })).0, 400);
+}
+
+#[test]
+fn learning_goes_on_after_labels_could_not_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let images = folder.path().join("images");
+    std::fs::create_dir(&images).expect("made");
+    for at in 0..20_u8 {
+        let pixels: Vec<u8> = (0..6 * 4).map(|k| (at % 2) * 100 + at + k).collect();
+        let bytes = [b"P5\n6 4\n255\n".as_slice(), &pixels].concat();
+        std::fs::write(images.join(format!("{at:02}.pgm")), bytes).expect("written");
+    }
+    std::fs::write(images.join("99.png"), b"\x89PNG broken").expect("written");
+    let listed = Images::list(&images, &ReadOptions::default()).expect("listed");
+    let material = Material::of_images(&images, listed, None).expect("images");
+    let server = Running::start(material, options(folder.path(), &["me"]));
+    let label = |from: usize| {
+        for at in from..from + 10 {
+            assert_eq!(server.label(&format!("id-{at}"), at, ["even", "odd"][at % 2]).0, 200);
+        }
+    };
+    // A folder in place of the file cannot be replaced by it.
+    let labels = folder.path().join("labels.csv");
+    std::fs::create_dir(&labels).expect("made");
+    label(0);
+    let note = server.after_fits(1)["note"].to_string();
+    assert!(note.contains("labels.csv") && note.contains("99.png"), "{note}");
+    std::fs::remove_dir(&labels).expect("removed");
+    label(10);
+    let note = server.after_fits(2)["note"].to_string();
+    assert!(!note.contains("labels.csv") && note.contains("99.png"), "{note}");
+    assert!(labels.is_file());
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, and whether two paths lead to one file.
+//! Files that appear whole or not at all, how long a file is, and whether two paths lead to one file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -75,6 +75,19 @@ pub fn same(one: &Path, other: &Path) -> bool {
         },
         _ => false,
     }
+}
+
+/// The length of a plain file, which is read to its end in so many bytes; a device or a pipe may have no
+/// end.
+///
+/// # Errors
+/// If there is no such file, or the path leads to something else.
+pub fn length(path: &Path) -> io::Result<u64> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::other("not a plain file"));
+    }
+    Ok(found.len())
 }
 
 /// What tells an existing file from all others, hard links included.

@@ -124,13 +124,13 @@ struct Read<T> {
 /// The samples, what is known of them, and what of the options depends on them.
 fn read<T: Real>(args: &Fit, options: &mut FitOptions<T>) -> Outcome<Read<T>> {
     if let Some((samples, image)) = input::large::<T>(&args.data)? {
-        options.image = input::image(&args.data, args.image, samples.n_features(), image)?;
+        options.image = input::image(&args.data.data, args.image, samples.n_features(), image)?;
         let names = Names { samples: None, features: None };
         return Ok(Read { samples, names, naming: Naming::default(), notes: Vec::new() });
     }
     let mut table = input::read(&args.data, args.image)?;
     options.sample_weight = input::weights(&args.data, &mut table, args.graph.is_some())?;
-    options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
+    options.image = input::image(&args.data.data, args.image, table.features.rows(), table.image)?;
     let (naming, notes) = (table.naming(), std::mem::take(&mut table.notes));
     // A fit may take hours, and what the model cannot be told of its columns would lose it.
     naming.check(table.features.rows()).map_err(|error| Failure::about(&args.data.data, error))?;

@@ -31,7 +31,7 @@ pub fn run(args: &Graph, common: &Common) -> Outcome {
     let table = input::read(&args.data, args.image)?;
     input::say(&table.notes, common.quiet);
     let n_samples = table.features.columns();
-    let image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
+    let image = input::image(&args.data.data, args.image, table.features.rows(), table.image)?;
     let labels = match &table.labels {
         Some(names) => Labels::from_names(names),
         None => Labels::from_names::<&str>(&vec![None; n_samples]),

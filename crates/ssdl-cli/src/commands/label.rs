@@ -101,33 +101,14 @@ fn material(args: &Label, labels: &Path, quiet: bool) -> Outcome<Material> {
         fill_gaps: args.fill_gaps,
         ..ReadOptions::default()
     };
+    input::refuse_file_options(path, &options)?;
     if path.is_dir() {
-        let given = [
-            ("--label-column", args.label_column.is_some()),
-            ("--ignore-column", !args.ignore_column.is_empty()),
-            ("--array", args.array.is_some()),
-            ("--words", args.words),
-            ("--fill-gaps", args.fill_gaps),
-            ("--format", args.format.is_some()),
-            ("--header", args.header.is_some()),
-        ];
-        input::refuse_options_of_folder(path, &given)?;
         let images = Images::list(path, &options)?;
         return Ok(Material::of_images(path, images, args.image)?);
     }
     let table = ssdl_data::read(path, &options).map_err(Failure::of_table)?;
     input::say(&table.notes, quiet);
-    let n_features = table.features.rows();
-    let image = match args.image {
-        Some([height, width]) if height * width != n_features => {
-            return Err(Failure::Misuse(format!(
-                "--image {height}x{width} has {} pixels, but {} has {n_features} features",
-                height * width,
-                path.display()
-            )));
-        }
-        given => given.or(table.image),
-    };
+    let image = input::image(path, args.image, table.features.rows(), table.image)?;
     Ok(Material::of_table(path, table, image))
 }
 

@@ -50,7 +50,7 @@ pub fn run(args: &Tune, common: &Common) -> Outcome {
     let mut table = input::read(&args.data, args.image)?;
     input::say(&table.notes, common.quiet);
     options.sample_weight = input::weights(&args.data, &mut table, false)?;
-    options.image = input::image(&args.data, args.image, table.features.rows(), table.image)?;
+    options.image = input::image(&args.data.data, args.image, table.features.rows(), table.image)?;
     let samples = input::samples::<f32>(&args.data, table)?;
     options.device = device.wait(common)?;
     if samples.labels().n_labelled() == 0 {

@@ -368,6 +368,15 @@ fn labels_columns_arrays_and_images() {
 }
 
 #[test]
+fn what_unpacks_to_too_much_is_refused_with_the_one_option_that_helps() {
+    let bench = furnished();
+    let images = include_bytes!("../../../ssdl-data/tests/fixtures/images-idx3-short.gz");
+    bench.write("packed.gz", images);
+    let fit = "fit packed.gz --labels flowers.csv --model new.ssdl --unpack-limit 20B";
+    bench.refused(1, fit, &["20 bytes", "raise the limit with --unpack-limit\n"]);
+}
+
+#[test]
 fn models_that_are_none() {
     let bench = furnished();
     let whole = bench.bytes("m.ssdl");

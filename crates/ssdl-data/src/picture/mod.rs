@@ -8,6 +8,7 @@ mod turn;
 use std::fs;
 use std::path::Path;
 
+use ssdl::files;
 use ssdl::samples::prepare::resized;
 
 use crate::{Error, Result};
@@ -75,7 +76,7 @@ pub(crate) fn grey(path: &Path, size: Option<[usize; 2]>) -> Result<(Vec<f64>, [
 /// The bytes of the file, unless there are more than an image may take.
 fn contents(path: &Path) -> Result<Vec<u8>> {
     let refuse = |source| Error::read(path, source);
-    let length = fs::metadata(path).map_err(refuse)?.len();
+    let length = files::length(path).map_err(refuse)?;
     if length > MAX_BYTES {
         let reason = format!("{length} bytes, more than the limit of {MAX_BYTES} for an image");
         return Err(Error::unsupported(path, reason));

@@ -55,12 +55,12 @@ pub(super) fn open(bytes: &[u8]) -> Result<Encoded<'_>, String> {
         return Err("it has no pixels".into());
     }
     let channels = if matches!(kind, b'3' | b'6') { 3 } else { 1 };
-    let count = u64::from(height) * u64::from(width) * channels as u64;
+    let count = (u64::from(height) * u64::from(width)).saturating_mul(channels as u64);
     let decode: Box<dyn FnOnce() -> Result<Vec<u8>, String>> = match (is_text, is_bits) {
         (true, _) => Box::new(move || text(rest, count as usize, white, is_bits)),
         (false, true) => Box::new(move || bits(after_space(rest)?, width, height)),
         (false, false) => Box::new(move || {
-            let size = count as usize * if white > 255 { 2 } else { 1 };
+            let size = (count as usize).saturating_mul(if white > 255 { 2 } else { 1 });
             let numbers = after_space(rest)?;
             Ok(numbers.get(..size).ok_or("it ends too early")?.to_vec())
         }),
@@ -133,6 +133,7 @@ mod tests {
             (b"P5 3 1 70000\n", "1 to 65535"),
             (b"P5 99999999999 1 255\n", "too large"),
             (b"P5 3 1 255", "ends after its header"),
+            (b"P6 4294967295 4294967295 65535\n\x01", "ends too early"),
             (b"P5 3 1 255\n\x01", "ends too early"),
             (b"P4 9 2\n\x01", "ends too early"),
             (b"P2 2 1 9 1", "a pixel is missing"),

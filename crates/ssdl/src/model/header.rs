@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::framing::Framed;
 use super::{FitReport, Naming};
@@ -115,14 +115,15 @@ pub(super) fn of(file: &Framed<'_>) -> Result<Header> {
     }
     let unreadable = |e| refuse(path, &format!("its header cannot be read: {e}"));
     if version.version == 2 {
-        let old: Value = serde_json::from_str(text).map_err(unreadable)?;
-        return serde_json::from_value(from_version_2(old)).map_err(unreadable);
+        // The version alone could be read from a list, too.
+        let old: Map<String, Value> = serde_json::from_str(text).map_err(unreadable)?;
+        return serde_json::from_value(from_version_2(old.into())).map_err(unreadable);
     }
     serde_json::from_str(text).map_err(unreadable)
 }
 
-/// A header of version 2 in the form of version 3: one rule for new samples became a coder, a tie and
-/// a decision.
+/// A header of version 2, an object, in the form of version 3: one rule for new samples became a coder,
+/// a tie and a decision.
 fn from_version_2(mut header: Value) -> Value {
     let rule = header["out_of_sample"].take();
     let voters = header["voters"].take();

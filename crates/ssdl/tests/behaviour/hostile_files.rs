@@ -22,6 +22,9 @@ fn hostile_headers_are_refused_by_path_and_reason() {
         ("a later version", "version 5", |p| p.header["version"] = json!(5)),
         ("an earlier version", "version 1", |p| p.header["version"] = json!(1)),
         ("no version", "header", |p| p.header["version"] = json!("one")),
+        // Lists, too, can be read as a format and a version.
+        ("a list of version 2", "header", |p| p.header = json!(["ssdl-model", 2])),
+        ("a list of version 3", "header", |p| p.header = json!(["ssdl-model", 3])),
         ("another precision", "f32", |p| p.header["precision"] = json!("f32")),
         ("no precision at all", "f16", |p| p.header["precision"] = json!("f16")),
         ("no header", "`ssdl`", |p| {
