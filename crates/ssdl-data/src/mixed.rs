@@ -8,7 +8,7 @@ use ssdl::model::{Cells, SourceColumn};
 use crate::cells::{Columns, Gather, Refused, features, is_gap, number, number_like};
 use crate::error::listed;
 use crate::rows::{Frame, SAME_COLUMNS};
-use crate::{Error, ReadOptions, Result, Table};
+use crate::{Error, ReadOptions, Result, Table, table};
 
 /// Words and gaps as numbers, by columns that are known.
 pub(crate) struct Mixed<'a> {
@@ -76,8 +76,7 @@ impl Gather for Mixed<'_> {
 /// Adds a cell to what a row says, whatever other rows make of it: numbers as numbers, gaps alike.
 fn append(content: &mut Vec<u8>, cell: &str) {
     match number(cell) {
-        // Adding zero turns −0 into 0.
-        Ok(value) => content.extend((value + 0.0).to_le_bytes()),
+        Ok(value) => content.extend(table::bytes_of(value)),
         Err(_) => {
             content.extend(if is_gap(cell) { "" } else { cell }.bytes());
             content.push(b'\n');

@@ -92,10 +92,8 @@ impl Table {
     pub fn content(&self, sample: usize) -> Vec<u8> {
         match &self.contents {
             Some(contents) => contents[sample].clone(),
-            // Adding zero turns −0 into 0.
             None => {
-                let values = self.features.column(sample).iter();
-                values.flat_map(|value| (value + 0.0).to_le_bytes()).collect()
+                self.features.column(sample).iter().flat_map(|&value| bytes_of(value)).collect()
             }
         }
     }
@@ -112,6 +110,12 @@ impl Table {
         };
         Samples::new(self.features.cast(), labels)
     }
+}
+
+/// A number in [`Table::content`].
+pub(crate) fn bytes_of(value: f64) -> [u8; 8] {
+    // Adding zero turns −0 into 0.
+    (value + 0.0).to_le_bytes()
 }
 
 /// Takes out the column of numbers with this name, and gives its feature.

@@ -13,7 +13,8 @@ use super::values::{column, formats, image};
 #[command(after_help = "\
 Prints an address and opens it. Every answer stands in a journal beside the
 labels (labels.journal.jsonl) before the page says it is saved; run the command
-again to go on. Ctrl-C ends the server and writes the labels. DATA is never changed.
+again to go on. Ctrl-C ends the server and writes the labels. DATA is never
+changed.
 
 With --listen others can label, too: each of --people gets an address of their
 own. Whoever has an address can label; the connection is not encrypted.

@@ -46,10 +46,13 @@ fn overview() -> String {
         steps.row([step.usage, step.sentence]);
     }
     format!(
-        "{}\n\nCoding: `individual` codes each sample by itself, with `group` samples pull on\neach other, with `none` \
-         there are no codes.\n\n`ssdl methods NAME` explains a method and its knobs.\n\n\
+        "{}\n\n{}\n\n`ssdl methods NAME` explains a method and its knobs.\n\n\
          Preparation, chosen with --prepare\n{}",
         grid.text(),
+        paragraph(
+            "Coding: `individual` codes each sample by itself, with `group` samples pull on each other, \
+             with `none` there are no codes."
+        ),
         steps.text()
     )
 }
